@@ -54,7 +54,7 @@ it('P6: serve takes --input for a VS Code file, and its server can be used', asy
 it('P6: without a value and without a terminal the server is not started, and the log says how to give it one', async () => {
   const args = ['serve', '--config', vscodeFile(), '--port', '0', '--json', '-q', '--input', 'region=eu'];
   const child = startChild(ISTHMUS, { args });
-  await child.until('the reason', () => child.stderr.includes('answer it with --input token='));
+  await child.until('the reason', () => child.stderr.includes('set it with --input token='));
 });
 
 it('P6: --input is refused where no file is served', async () => {

@@ -79,7 +79,7 @@ describe('the files of other applications', () => {
       headers: { Authorization: 'Bearer t' },
     });
     expect(problems).toEqual([
-      'warning 16:5 mcpServers[2]: is a block of the hub of Continue, and only Continue can use it',
+      'warning 16:5 mcpServers[2]: is a block of the Continue hub; only Continue can use it',
     ]);
   });
 
@@ -145,7 +145,7 @@ describe('the files of other applications', () => {
     const { servers, problems } = await read(two, { as: 'a.yaml' });
     expect(servers).toEqual({});
     expect(problems).toEqual([
-      'error 3:1 : expected one YAML document; put what follows "---" into a file of its own',
+      'error 3:1 : expected one YAML document; put the part after "---" into another file',
     ]);
     const one = '---\nmcpServers:\n  a: { command: node }\n...\n# the end\n';
     expect((await read(one, { as: 'a.yaml' })).servers['a']).toMatchObject({ command: 'node' });

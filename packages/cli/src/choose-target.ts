@@ -2,14 +2,14 @@ import { usageError } from './cli-error.js';
 import type { CommonOptions } from './common-options.js';
 import { type CommandTarget, takeTarget } from './target.js';
 
-/** The options of a command as they were typed: what is left out may be in the file of `--config`. */
+/** The typed options of a command. The file of `--config` may have the others. */
 export type GivenOptions<Options extends CommonOptions = CommonOptions> = Omit<Options, 'mode'> & {
   readonly mode?: string;
   readonly config?: readonly string[];
   readonly input?: Readonly<Record<string, string>>;
 };
 
-/** Finds the server in the arguments or in the files of `--config`, and the options of the conversation. */
+/** Finds the server in the arguments or in the files of `--config`, and merges the options. */
 export async function chooseTarget<Options extends CommonOptions>(
   name: string,
   words: readonly string[],
@@ -26,7 +26,7 @@ export async function chooseTarget<Options extends CommonOptions>(
   if (behind) {
     throw usageError(
       'Two targets: a server of --config, and the command after --',
-      'Give one of them; the arguments of the server itself are in the file',
+      'Give one of them; the file already has the arguments of the server',
     );
   }
   const { findConfigured } = await import('./config-target.js');

@@ -17,7 +17,7 @@ export interface ConfiguredTarget {
   readonly warnings: readonly string[];
 }
 
-/** The server of that name in the files of `--config`; `command` is the subcommand, for hints. */
+/** Finds a server by name in the files of `--config`. `command` is the subcommand, for hints. */
 export async function findConfigured(
   command: string,
   files: readonly string[],
@@ -38,12 +38,12 @@ export async function findConfigured(
   return { target: { ...entry, files }, warnings };
 }
 
-/** The errors first: they are the reason. */
+/** Errors come first: they are the reason. */
 function unusable(problems: readonly ConfigProblem[]): Error {
   const sorted = [...problems].sort((a, b) => a.severity.localeCompare(b.severity));
   const [first, ...more] = sorted.map(describe);
   const asks = problems.some(({ message }) => message.startsWith('${input:'));
-  return usageError(first!, asks ? '--input ID=VALUE answers what an editor would ask' : undefined, more);
+  return usageError(first!, asks ? 'Set it with --input ID=VALUE' : undefined, more);
 }
 
 function unknown(
@@ -61,30 +61,28 @@ function unknown(
   const list = names.map((each) => `  ${oneLine(each).padEnd(width)}  ${kindOf(servers[each])}`);
   const meant = name === undefined ? undefined : suggest(name, names);
   return usageError(
-    name === undefined
-      ? `Which server of ${where}? There is no NAME`
-      : `${where} has no server "${oneLine(name)}"`,
+    name === undefined ? `No server name given for ${where}` : `${where} has no server "${oneLine(name)}"`,
     meant === undefined ? commandLineFor(command, files, first) : `Did you mean ${oneLine(meant)}?`,
     ['servers:', ...list],
   );
 }
 
 function kindOf(entry: ServerEntry | undefined): string {
-  if (!entry) return 'cannot be used: name it to see why';
+  if (!entry) return 'unusable: name it to see why';
   const off = entry.disabled ? ', disabled' : '';
   return `${entry.kind === 'command' ? 'a command' : 'a URL'}${off}`;
 }
 
 function describe(problem: ConfigProblem): string {
-  return oneLine(describeProblem({ ...problem, file: near(problem.file) }));
+  return oneLine(describeProblem({ ...problem, file: shortPath(problem.file) }));
 }
 
 function place({ source }: ServerEntry): string {
-  return `${near(source.file)}:${source.line}`;
+  return `${shortPath(source.file)}:${source.line}`;
 }
 
-/** As a person would write it: from here, when it is below. */
-function near(file: string): string {
+/** Relative to the working directory, if the file is below it. */
+function shortPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path === '' || path.startsWith('..') ? file : path;
 }

@@ -10,7 +10,7 @@ import { toCount, toEra } from './serve/option-values.js';
 
 type FlaggedCommand = 'serve' | 'attach';
 
-/** Adds the flags of the table of server options to a command. `forMany`: those that many servers can have together. */
+/** Adds the flags of the option table to a command. `forMany`: only the flags that apply to all servers of a file. */
 export function addServerFlags(command: Command, name: FlaggedCommand, { forMany = false } = {}): void {
   for (const { flag, flags } of flagsOf(name)) {
     if ((flag.forMany ?? false) !== forMany) continue;
@@ -23,7 +23,7 @@ export function addServerFlags(command: Command, name: FlaggedCommand, { forMany
 
 const PARSERS = { ms: toMs, count: toCount, mode: toEra, list: collect } as const;
 
-/** The options of the server that were typed. */
+/** The server options that were typed as flags. */
 export function settingsOfFlags(
   name: FlaggedCommand,
   typed: object,
@@ -38,7 +38,7 @@ export function settingsOfFlags(
   return settings;
 }
 
-/** Names of flags as Commander has them, of one server; `onlyCommands`: those that an address cannot have. */
+/** Names of the flags for one server, as in Commander. `onlyCommands`: only the flags that an address cannot have. */
 export function namesOfFlags(name: FlaggedCommand, { onlyCommands = false } = {}): readonly string[] {
   return flagsOf(name)
     .filter(({ option, flag }) => !flag.forMany && (!onlyCommands || option.onlyCommands))
@@ -52,7 +52,7 @@ interface NamedFlag {
   readonly flag: OptionFlag;
   /** In the syntax of Commander. */
   readonly flags: string;
-  /** The name under which Commander has what was typed. */
+  /** The name of the typed value in Commander. */
   readonly attribute: string;
 }
 

@@ -14,7 +14,7 @@ import { oneLine } from './terminal/text.js';
 /** The server that a command talks to. `files`: those of `--config` that it was found in. */
 export type CommandTarget = ServerSpec & { readonly files?: readonly string[] };
 
-/** What the command line says about the server, besides its address. */
+/** Options of the command line for the server, besides its address. */
 export interface TargetSettings {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -23,7 +23,7 @@ export interface TargetSettings {
   readonly transport?: UrlSpec['transport'] | undefined;
 }
 
-/** A command of the command line, with this folder as its own. */
+/** A server command of the command line. It runs in the working directory. */
 export function commandTarget(command: string, args: readonly string[]): CommandSpec {
   const name = nameOfServer(command, args);
   return { kind: 'command', name, command, args, env: {}, cwd: process.cwd() };
@@ -56,7 +56,7 @@ export function takeTarget(
     if (first !== undefined && ADDRESS.test(first)) {
       throw usageError(
         `Two targets: ${first}, and the command after --`,
-        'Give one: an address as the first word, or -- COMMAND ARGS… at the end',
+        'Give one: an address as the first argument, or -- COMMAND ARGS… at the end',
       );
     }
     return { target: commandTarget(command, args), rest: words };
@@ -67,32 +67,32 @@ export function takeTarget(
   return { target, rest };
 }
 
-/** What an address leads to; undefined where it is none. */
+/** The server at an address. Undefined: the text is not an address. */
 export function targetAt(address: string): UrlSpec | SocketSpec | undefined {
   if (URL_TARGET.test(address))
     return { kind: 'url', name: address, url: address, transport: 'auto', headers: {} };
   return ADDRESS.test(address) ? { kind: 'socket', name: address, address } : undefined;
 }
 
-/** The target with what the command line says about it. Refuses an option that this kind of server cannot have. */
+/** The target with the options of the command line. Refuses an option that this kind of server cannot have. */
 export function withSettings<Target extends CommandTarget>(target: Target, settings: TargetSettings): Target {
   const { cwd, env = {}, header = [], transport } = settings;
   if (target.kind !== 'url' && header.length > 0) {
     throw usageError(
-      `--header is for a URL, and ${target.kind === 'command' ? 'a command' : target.address} is none`,
-      'A command is given what it needs with --env',
+      `--header needs a URL, but the server is ${target.kind === 'command' ? 'a command' : target.address}`,
+      'Pass values to a command with --env',
     );
   }
   if (target.kind !== 'url' && transport !== undefined) {
-    throw usageError('--transport is for a URL, and there is none', 'Leave it out');
+    throw usageError('--transport needs a URL', 'Remove it');
   }
   if (target.kind === 'command') {
     return { ...target, env: { ...target.env, ...env }, cwd: cwd ?? target.cwd };
   }
   if (cwd !== undefined || Object.keys(env).length > 0) {
     throw usageError(
-      `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${target.kind === 'url' ? target.url : target.address} is an address`,
-      'The server there runs already; leave the option out',
+      `${cwd === undefined ? '--env' : '--cwd'} needs a command, but ${target.kind === 'url' ? target.url : target.address} is an address`,
+      'The server at an address already runs; remove the option',
     );
   }
   if (target.kind === 'socket') return target;
@@ -101,8 +101,8 @@ export function withSettings<Target extends CommandTarget>(target: Target, setti
 }
 
 /**
- * A server of a file is called by its name: people know it by that, and its arguments may be secrets that the file took
- * from variables.
+ * Errors call a server of a file by its name: that is how the user knows it, and its arguments may contain secrets from
+ * variables.
  */
 export function connectorOf(target: CommandTarget, settings: TargetSettings): Connector {
   return connectorOfSpec(withSettings(target, settings), {
@@ -115,68 +115,68 @@ export function labelOf({ files, name }: CommandTarget): { readonly label?: stri
   return files ? { label: name } : {};
 }
 
-/** `Name: value`, as typed, by name. */
+/** Parses headers of the form `Name: value`. */
 export function headersOf(header: readonly string[]): Record<string, string> {
   return Object.fromEntries(header.map(toHeader));
 }
 
-/** The error does not show the header: it is most likely a secret. */
+/** The error does not show the header, which is probably a secret. */
 function toHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s.exec(text) ?? [];
   if (name !== undefined && value !== undefined) return [name.toLowerCase(), value.trim()];
   throw usageError('A --header has no name', 'Write --header "Authorization: Bearer …"');
 }
 
-/** So that what is typed replaces what the file says. */
+/** Header names in lower case, so that headers of the command line replace those of the file. */
 function lowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** How a person would write a command for this target, ready to be pasted. */
-export function commandLine(name: string, target: CommandTarget, ...words: readonly string[]): string {
-  if (target.files) return commandLineFor(name, target.files, target.name, ...words);
-  if (target.kind === 'socket') return ['isthmus', name, quote(target.address), ...words].join(' ');
-  if (target.kind === 'url') return ['isthmus', name, quote(target.url), ...words].join(' ');
-  return ['isthmus', name, ...words, '--', ...[target.command, ...target.args].map(quote)].join(' ');
+/** A command line for this target that can be pasted into a shell. */
+export function commandLine(name: string, target: CommandTarget, ...args: readonly string[]): string {
+  if (target.files) return commandLineFor(name, target.files, target.name, ...args);
+  if (target.kind === 'socket') return ['isthmus', name, quote(target.address), ...args].join(' ');
+  if (target.kind === 'url') return ['isthmus', name, quote(target.url), ...args].join(' ');
+  return ['isthmus', name, ...args, '--', ...[target.command, ...target.args].map(quote)].join(' ');
 }
 
-/** The same for a server of some files. */
+/** The command line for a server of configuration files. */
 export function commandLineFor(
   name: string,
   files: readonly string[],
   server: string,
-  ...words: readonly string[]
+  ...args: readonly string[]
 ): string {
   const options = files.flatMap((file) => ['--config', quote(file)]);
-  return ['isthmus', name, ...options, quote(server), ...words].join(' ');
+  return ['isthmus', name, ...options, quote(server), ...args].join(' ');
 }
 
 export const TARGET_HELP = `
 TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server (--header adds headers to its
-requests). To start a server and talk to it over its stdin and stdout, leave TARGET
-out and put the command at the end, after --. It gets a clean environment; pass what it needs with --env.
-A server that is in a configuration file already (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) is named
-instead of TARGET: --config FILE NAME. Without NAME, the names are listed.`;
+requests). To start a server and talk to it over its stdin and stdout, omit TARGET and put the command at the
+end, after --. It gets a clean environment; pass variables with --env. For a server of a configuration file
+(.mcp.json, .vscode/mcp.json, config.toml of Codex, …) write --config FILE NAME instead of TARGET. Without NAME,
+the names are listed.`;
 
 const ADDRESS = /^(unix:|tcp:\/\/)/;
 const URL_TARGET = /^https?:\/\//i;
 const TARGET_HINT =
   'Give unix:PATH, tcp://HOST:PORT, http://HOST:PORT/PATH, --config FILE NAME, or -- COMMAND ARGS… at the end';
 
-function isUrl(word: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !word.includes('=');
+function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !text.includes('=');
 }
 
 function noTarget(name: string, first: string, rest: readonly string[]): Error {
   if (/^tcp:/i.test(first))
     return usageError(`"${first}" is not a TCP address`, 'Write tcp://127.0.0.1:4000');
-  if (isUrl(first)) return usageError(`"${first}" is not a kind of address that is known here`, TARGET_HINT);
+  if (isUrl(first)) return usageError(`"${first}" is not a supported kind of address`, TARGET_HINT);
   const port = /^(\[[^\]]+\]|[\w.-]+):(\d{1,5})$/.exec(first);
   if (port) return usageError(`"${first}" is not a server address`, `Did you mean tcp://${first}?`);
   const file = statSync(first, { throwIfNoEntry: false });
   if (file?.isSocket())
     return usageError(`"${first}" is not a server address`, `Did you mean unix:${first}?`);
-  // With a tool, its name would have come first: call TOOL … -- COMMAND.
+  // `call` needs the name of a tool before the command: call TOOL … -- COMMAND.
   const command = [...(/\.[cm]?js$/.test(first) ? ['node'] : []), first, ...rest].map(quote).join(' ');
   return usageError(
     `"${first}" is not a server address`,
@@ -186,7 +186,7 @@ function noTarget(name: string, first: string, rest: readonly string[]): Error {
   );
 }
 
-/** A word as a shell takes it. */
-export function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+/** Quotes an argument for a shell. */
+export function quote(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }

@@ -163,12 +163,12 @@ describe('a server of a file that cannot be used ends with 2', () => {
       what: 'no name',
       args: (file) => ['--config', file],
       lines: (file) => [
-        `isthmus: Which server of ${file}? There is no NAME`,
+        `isthmus: No server name given for ${file}`,
         '  servers:',
         '    weather  a command',
         '    remote   a URL, disabled',
-        '    broken   cannot be used: name it to see why',
-        '    asks     cannot be used: name it to see why',
+        '    broken   unusable: name it to see why',
+        '    asks     unusable: name it to see why',
         `hint: isthmus list --config ${file} weather`,
       ],
     },
@@ -180,8 +180,8 @@ describe('a server of a file that cannot be used ends with 2', () => {
         '  servers:',
         '    weather  a command',
         '    remote   a URL, disabled',
-        '    broken   cannot be used: name it to see why',
-        '    asks     cannot be used: name it to see why',
+        '    broken   unusable: name it to see why',
+        '    asks     unusable: name it to see why',
         'hint: Did you mean weather?',
       ],
     },
@@ -198,7 +198,7 @@ describe('a server of a file that cannot be used ends with 2', () => {
       args: (file) => ['--config', file, 'asks'],
       lines: (file) => [
         `isthmus: ${file}:17:9 mcpServers.asks.env.T: \${input:token} has no value: an editor would ask for it`,
-        'hint: --input ID=VALUE answers what an editor would ask',
+        'hint: Set it with --input ID=VALUE',
       ],
     },
     {
@@ -211,7 +211,7 @@ describe('a server of a file that cannot be used ends with 2', () => {
       args: (file) => ['--config', file, 'weather', '--', 'node'],
       lines: () => [
         'isthmus: Two targets: a server of --config, and the command after --',
-        'hint: Give one of them; the arguments of the server itself are in the file',
+        'hint: Give one of them; the file already has the arguments of the server',
       ],
     },
     {

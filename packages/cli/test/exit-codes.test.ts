@@ -7,11 +7,17 @@ import { freeSocket, startDemoAt } from './support/serve.js';
 describe('an invalid command line ends with 2', () => {
   it.each<{ args: string[]; says: string }>([
     { args: ['probe'], says: 'No server given' },
-    { args: ['probe', 'wss://example.com/mcp'], says: 'is not a kind of address that is known here' },
-    { args: ['probe', '--header', 'A: 1', 'unix:/x'], says: '--header is for a URL, and unix:/x is none' },
-    { args: ['probe', '--header', 'A: 1', ...demo()], says: '--header is for a URL, and a command is none' },
+    { args: ['probe', 'wss://example.com/mcp'], says: 'is not a supported kind of address' },
+    {
+      args: ['probe', '--header', 'A: 1', 'unix:/x'],
+      says: '--header needs a URL, but the server is unix:/x',
+    },
+    {
+      args: ['probe', '--header', 'A: 1', ...demo()],
+      says: '--header needs a URL, but the server is a command',
+    },
     { args: ['probe', '--header', 'no name', 'http://127.0.0.1:1/'], says: 'A --header has no name' },
-    { args: ['probe', '--env', 'A=1', 'http://127.0.0.1:1/'], says: '--env is for a command' },
+    { args: ['probe', '--env', 'A=1', 'http://127.0.0.1:1/'], says: '--env needs a command' },
     { args: ['probe', 'node', 'server.js'], says: 'isthmus probe -- node server.js' },
     {
       args: ['probe', 'unix:/x', 'surplus'],
@@ -22,7 +28,7 @@ describe('an invalid command line ends with 2', () => {
       args: ['probe', '--mode', 'bronze', 'unix:/x'],
       says: 'mode must be auto, modern, legacy or a revision',
     },
-    { args: ['probe', '--cwd', '/', 'unix:/x'], says: '--cwd is for a command' },
+    { args: ['probe', '--cwd', '/', 'unix:/x'], says: '--cwd needs a command' },
     { args: ['probe', '--frobnicate', 'unix:/x'], says: '--frobnicate' },
     { args: ['probe', '--env', 'NOT_SET_AT_ALL', ...demo()], says: 'NOT_SET_AT_ALL is not set here' },
     { args: ['list', 'unix:/x', 'birds'], says: 'Write tools, resources, prompts or templates' },

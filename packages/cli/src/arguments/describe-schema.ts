@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { oneLine } from '../terminal/text.js';
 
-/** One argument of a tool, as far as its schema tells. */
+/** One argument of a tool, according to its schema. */
 export interface ToolArgument {
   readonly name: string;
   readonly required: boolean;
@@ -11,7 +11,7 @@ export interface ToolArgument {
   readonly description: string | undefined;
 }
 
-/** The arguments of a tool in the order of its schema; required ones that it does not describe come last. */
+/** The arguments of a tool in the order of its schema. Required arguments without a description come last. */
 export function toolArguments(inputSchema: unknown): ToolArgument[] {
   const root = isJsonObject(inputSchema) ? inputSchema : {};
   const properties = isJsonObject(root['properties']) ? root['properties'] : {};
@@ -52,7 +52,7 @@ export function resolve(root: JsonObject, schema: unknown, depth = 0): JsonObjec
   return resolve(root, found, depth + 1);
 }
 
-/** The JSON types that a schema allows; none when it does not say. */
+/** The JSON types that a schema allows. Empty: it does not restrict them. */
 export function typesOf(root: JsonObject, schema: JsonObject, depth = 0): string[] {
   const { type, anyOf, oneOf } = schema;
   if (typeof type === 'string') return [type];

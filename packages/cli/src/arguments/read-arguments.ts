@@ -12,18 +12,18 @@ export interface Assignment {
   readonly isJson: boolean;
 }
 
-export function toAssignment(word: string): Assignment {
-  const match = /^(.+?)(:?=)(.*)$/s.exec(word);
+export function toAssignment(argument: string): Assignment {
+  const match = /^(.+?)(:?=)(.*)$/s.exec(argument);
   if (!match) {
     throw usageError(
-      `"${word}" is not an argument`,
+      `"${argument}" is not an argument`,
       'Write key=value, key:=JSON, or all of them at once with --args JSON',
     );
   }
   return { key: match[1]!, text: match[3]!, isJson: match[2] === ':=' };
 }
 
-/** The object that `--args` holds. */
+/** Parses the value of `--args`. */
 export function fromJson(text: string): JsonObject {
   const parsed = jsonValue(text);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
@@ -33,7 +33,7 @@ export function fromJson(text: string): JsonObject {
   );
 }
 
-/** The arguments of a call, typed by the tool's schema when it is known. */
+/** The arguments of a call. The schema of the tool, if it is known, decides their types. */
 export function readArguments(assignments: readonly Assignment[], tool: Tool | undefined): JsonObject {
   const root: JsonObject = isJsonObject(tool?.inputSchema) ? tool.inputSchema : {};
   const known = new Map(toolArguments(root).map((argument) => [argument.name, argument]));
@@ -62,7 +62,7 @@ export function readArguments(assignments: readonly Assignment[], tool: Tool | u
   return Object.fromEntries(values);
 }
 
-/** A usage error that shows what the tool takes. */
+/** A usage error that lists the arguments of the tool. */
 function withArguments(tool: Tool, problem: string): CliError {
   const rows = toolArguments(tool.inputSchema).map(({ name, type, required, description }) => [
     oneLine(name),
@@ -87,8 +87,8 @@ export type TypedValue =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * What a text on the command line means, by the schema of the argument. Where the schema allows a string, or says
- * nothing, it is that string: `key:=json` sets any other value.
+ * Converts a text of the command line to the type of the argument. If the schema allows a string, or has no type, the text
+ * stays a string; `key:=json` sets any other value.
  */
 export function typedValue(text: string, schema: JsonObject, root: JsonObject): TypedValue {
   const choices = choicesOf(schema);
@@ -102,7 +102,7 @@ export function typedValue(text: string, schema: JsonObject, root: JsonObject): 
   return tried.find(({ ok }) => ok) ?? tried[0]!;
 }
 
-/** JSON, whatever the schema says. */
+/** Parses JSON without regard to the schema. */
 export function jsonValue(text: string): TypedValue {
   try {
     return good(JSON.parse(text));
@@ -137,7 +137,7 @@ function ofType(text: string, type: string, schema: JsonObject, root: JsonObject
   }
 }
 
-/** A JSON array, or one item alone: `path=a` for `["a"]`. */
+/** A JSON array, or a single item: `path=a` for `["a"]`. */
 function ofArray(text: string, schema: JsonObject, root: JsonObject): TypedValue {
   if (text.trimStart().startsWith('[')) {
     const parsed = jsonValue(text);

@@ -1,15 +1,16 @@
-/** The name that was probably meant. */
+/** The known name that is most similar, if one is similar enough. */
 export function suggest(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const ranked = known
-    .map((each) => ({ each, far: distance(wanted, each.toLowerCase()) }))
-    .sort((a, b) => a.far - b.far);
+    .map((each) => ({ each, edits: distance(wanted, each.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits);
   const [best] = ranked;
-  if (best && best.far <= (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3)))) return best.each;
+  if (best && best.edits <= (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3))))
+    return best.each;
   return known.find((each) => each.toLowerCase().includes(wanted));
 }
 
-/** How many characters to add, drop or change (Levenshtein). */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {

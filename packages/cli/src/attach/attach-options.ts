@@ -81,7 +81,7 @@ export function applyOptions(
     return { server: spec, ambient, sseFirst: false, graceMs };
   }
   const ofCommands = ['env', 'cwd', ...namesOfFlags('attach', { onlyCommands: true })];
-  refuse(options, ofCommands, 'is for a command, and this is a URL');
+  refuse(options, ofCommands, 'is only for commands; this server is a URL');
   const header = options.header?.map((text) => expandHeader(text));
   const spec =
     changed.kind === 'url'

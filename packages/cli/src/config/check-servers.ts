@@ -19,14 +19,14 @@ import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 
-/** What `config check` has found. Holds no arguments, variables or headers: they may be secrets. */
+/** The result of `config check`. It contains no arguments, variables or headers, which may be secrets. */
 export interface CheckReport {
   /** Whether there is no error. */
   readonly ok: boolean;
   readonly files: readonly { readonly file: string; readonly servers: number }[];
   readonly servers: readonly CheckedServer[];
   readonly gateway: Servers['gateway'];
-  /** Those that belong to no server. */
+  /** The problems that belong to no server. */
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -34,12 +34,12 @@ export interface CheckedServer {
   readonly name: string;
   readonly state: 'ok' | 'broken' | 'disabled';
   readonly kind: 'command' | 'url' | undefined;
-  /** The command as the file has it, or the origin of the URL. */
+  /** The command as it is in the file, or the origin of the URL. */
   readonly what: string;
   /** The program that would be started. */
   readonly program?: string;
   readonly source: Source;
-  /** Definitions of the same name that do not count. */
+  /** Earlier definitions of the same name, which are not used. */
   readonly replaces: readonly Source[];
   /** Variables, and inputs as `input:ID`, that have no value here. */
   readonly missing: readonly string[];
@@ -73,7 +73,7 @@ async function checkServer(
   { env = process.env }: ReadOptions,
 ): Promise<CheckedServer> {
   const { name, source, entry, settings } = latest;
-  const here = entry && !entry.disabled ? await checkHere(latest, env) : { problems: [] };
+  const here = entry && !entry.disabled ? await checkLocally(latest, env) : { problems: [] };
   const own = [...latest.problems, ...here.problems];
   const problems = [...own, ...earlier.flatMap((each) => each.problems)];
   const broken = !entry || own.some(({ severity }) => severity === 'error');
@@ -89,7 +89,7 @@ async function checkServer(
   };
 }
 
-/** As the file has it, without expanded values, which may be secrets. */
+/** As it is in the file. Expanded values may be secrets. */
 function describe(definition: Definition): Pick<CheckedServer, 'kind' | 'what'> {
   const portable = toPortable(definition, undefined) ?? {};
   const { command, url } = portable;
@@ -99,22 +99,21 @@ function describe(definition: Definition): Pick<CheckedServer, 'kind' | 'what'> 
   return { kind: undefined, what: '' };
 }
 
-interface Here {
+interface LocalCheck {
   readonly program?: string;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** What only this machine, and this version of ours, can tell. */
-async function checkHere(definition: Definition, env: NonNullable<ReadOptions['env']>): Promise<Here> {
+/** Checks that depend on this machine and on this version of isthmus. */
+async function checkLocally(
+  definition: Definition,
+  env: NonNullable<ReadOptions['env']>,
+): Promise<LocalCheck> {
   const { mode } = definition.settings;
   if (mode !== undefined && !['auto', 'modern', 'legacy'].includes(mode) && eraOf(mode) === undefined) {
     return {
       problems: [
-        definition.problemAt(
-          [],
-          'error',
-          `asks for a revision that is not known; known are ${REVISION_TABLE}`,
-        ),
+        definition.problemAt([], 'error', `needs an unknown revision; known revisions: ${REVISION_TABLE}`),
       ],
     };
   }
@@ -126,7 +125,7 @@ async function checkCommand(
   definition: Definition,
   entry: CommandSpec,
   env: NonNullable<ReadOptions['env']>,
-): Promise<Here> {
+): Promise<LocalCheck> {
   try {
     resolveDefinition(entry.name, entry);
   } catch (error) {
@@ -136,7 +135,7 @@ async function checkCommand(
   const problems: ConfigProblem[] = [];
   const folder = await stat(entry.cwd).catch(() => undefined);
   if (!folder?.isDirectory()) {
-    const hint = 'make it, or write another one';
+    const hint = 'create it, or set another cwd';
     problems.push(definition.problemAt(['cwd'], 'error', `there is no folder ${entry.cwd}`, hint));
   }
   const found = await findProgram(entry.command, { env: childEnvironment(entry, env), cwd: entry.cwd });
@@ -149,7 +148,7 @@ export type FoundProgram =
   | { readonly kind: 'found'; readonly path: string }
   | { readonly kind: 'missing'; readonly message: string; readonly hint: string };
 
-/** What the system would start for a command, in the environment that the process gets. */
+/** Finds the program that a command would start, with the environment of the process. */
 export async function findProgram(
   command: string,
   { env, cwd }: { readonly env: Readonly<Record<string, string | undefined>>; readonly cwd: string },
@@ -162,7 +161,7 @@ export async function findProgram(
   let locked: string | undefined;
   for (const folder of folders) {
     for (const suffix of suffixes) {
-      // An empty part of the path is the folder that the process starts in.
+      // An empty part of PATH is the working directory of the process.
       const path = resolve(cwd, folder, `${command}${suffix}`);
       const found = await stat(path).catch(() => undefined);
       if (!found?.isFile()) continue;
@@ -171,21 +170,21 @@ export async function findProgram(
     }
   }
   if (locked !== undefined) {
-    const hint = `chmod +x ${locked}, or start it with what runs it (node, python …)`;
-    return { kind: 'missing', message: `${command} is there, but may not be run`, hint };
+    const hint = `chmod +x ${locked}, or start it with its interpreter (node, python …)`;
+    return { kind: 'missing', message: `${command} exists but is not executable`, hint };
   }
   if (isFile) {
     return {
       kind: 'missing',
       message: `there is no file ${command}`,
-      hint: 'look for a slip in it, or build it first',
+      hint: 'check the spelling, or build it first',
     };
   }
   const comes = COMES_WITH[basename(command)];
   return {
     kind: 'missing',
-    message: `${command} is not in the path`,
-    hint: `${comes === undefined ? 'install it' : `install ${comes}, which it comes with`}, or write where it is: /…/${command}`,
+    message: `${command} is not in PATH`,
+    hint: `${comes === undefined ? 'install it' : `install ${comes}, which includes it`}, or write the full path: /…/${command}`,
   };
 }
 
@@ -207,12 +206,12 @@ async function mayRun(path: string): Promise<boolean> {
   );
 }
 
-/** The search path when no PATH is set. */
+/** PATH, or a default search path. */
 function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
   return lookUp(env, 'PATH') ?? (platform === 'win32' ? '' : '/usr/local/bin:/bin:/usr/bin');
 }
 
-/** On Windows names of variables have no case. */
+/** On Windows the names of variables are not case-sensitive. */
 function lookUp(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return env[name] ?? Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }

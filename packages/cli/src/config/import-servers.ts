@@ -19,14 +19,14 @@ import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { suggest } from '../arguments/suggest.js';
 import { usageError, writeHint } from '../cli-error.js';
 
-/** What `config import` has found, and the file that it makes of it. */
+/** The result of `config import`, with the document to write. */
 export interface ImportReport {
   readonly document: PortableDocument;
   readonly imported: readonly ImportedServer[];
   readonly skipped: readonly (Found & { readonly reason: string })[];
   /** Variables, and inputs as `input:ID`, that have no value here. */
   readonly missing: readonly string[];
-  /** Of files that cannot be read. */
+  /** Problems of files that cannot be read. */
   readonly problems: readonly ConfigProblem[];
   readonly files: readonly KnownFile[];
 }
@@ -44,13 +44,13 @@ interface Found {
 }
 
 export interface ImportedServer extends Found {
-  /** What it is called there, where another server has that name already. */
+  /** Its original name, if another server already has that name. */
   readonly renamedFrom?: string;
-  /** Where else the very same definition is. */
+  /** Other files with an identical definition. */
   readonly alsoIn: readonly Found[];
 }
 
-/** Reads the files of other applications; writes nothing. `hosts`: only those of these applications. */
+/** Reads the files of other applications. `hosts`: only of these applications; empty for all. Does not write. */
 export async function importServers(
   hosts: readonly string[],
   schema: string,
@@ -72,8 +72,8 @@ export async function importServers(
     for (const definition of definitions) {
       const { name, source, found, problems } = definition;
       const ofProject = scope === 'project' || found.path[0] === 'projects';
-      const server = definition.sound ? toPortable(definition, ofProject ? cwd : undefined) : undefined;
-      const reason = server ? reasonAgainst(server) : (problems[0]?.message ?? 'cannot be read');
+      const server = definition.isPortable ? toPortable(definition, ofProject ? cwd : undefined) : undefined;
+      const reason = server ? reasonToSkip(server) : (problems[0]?.message ?? 'cannot be read');
       if (!server || reason !== undefined) {
         skipped.push({ name, application, source, reason: reason ?? '' });
         continue;
@@ -118,7 +118,7 @@ export async function importServers(
   }
 }
 
-/** Hosts as one types them: `vscode`, `claude-code`. */
+/** The name of a host on the command line: `vscode`, `claude-code`. */
 export function hostName(application: string): string {
   if (application === 'VS Code') return 'vscode';
   return application.toLowerCase().replace(' cli', '').replaceAll(' ', '-');
@@ -134,7 +134,7 @@ function ofHosts(files: readonly KnownFile[], hosts: readonly string[]): readonl
     const meant = suggest(host, names);
     throw usageError(
       `"${host}" is not a known host`,
-      meant === undefined ? `There are ${names.join(', ')}` : `Did you mean ${meant}?`,
+      meant === undefined ? `Known hosts: ${names.join(', ')}` : `Did you mean ${meant}?`,
     );
   });
   return files.filter(({ application }) => wanted.includes(hostName(application)));
@@ -153,11 +153,11 @@ function freeName(name: string, application: string, taken: ReadonlyMap<string, 
   }
 }
 
-/** A host that has been moved to Isthmus already: importing that would make it a server of itself. */
-function reasonAgainst({ command, args }: PortableServer): string | undefined {
-  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
-  const at = words.findIndex((word) => /(^|[\\/])isthmus(\.js|\.cmd|@[\w.-]+)?$/.test(word));
-  const verb = at < 0 ? undefined : words[at + 1];
+/** Why the server is not imported. A host that already uses Isthmus would make Isthmus a server of itself. */
+function reasonToSkip({ command, args }: PortableServer): string | undefined {
+  const parts = [command, ...(Array.isArray(args) ? args : [])].filter((part) => typeof part === 'string');
+  const at = parts.findIndex((part) => /(^|[\\/])isthmus(\.js|\.cmd|@[\w.-]+)?$/.test(part));
+  const verb = at < 0 ? undefined : parts[at + 1];
   return verb === 'serve' || verb === 'attach' ? 'is Isthmus itself' : undefined;
 }
 
@@ -165,7 +165,7 @@ function problemsOf(surveyed: readonly SurveyedFile[]): ConfigProblem[] {
   return surveyed.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
 }
 
-/** What VS Code would ask its user for, as far as these servers refer to it. */
+/** The `inputs` of VS Code that these servers refer to. */
 function inputsOf(files: readonly SurveyedFile[], servers: readonly unknown[]): readonly unknown[] {
   const text = JSON.stringify(servers);
   const inputs = new Map<string, unknown>();
@@ -185,7 +185,7 @@ function listOf(value: unknown): { readonly id?: unknown }[] {
   return list.filter((item) => typeof item === 'object' && item !== null);
 }
 
-/** Writes a new file, for its owner only: what was copied into it may be secret. */
+/** Writes a new file that only its owner can read: it may contain secrets. */
 export async function writeDocument(
   file: string,
   text: string,
@@ -197,27 +197,27 @@ export async function writeDocument(
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     if (!force) return await writeFile(path, text, { mode: 0o600, flag: 'wx' });
-    // Atomic: a program that reads the file meanwhile never sees half of the new one.
+    // A rename is atomic: a program that reads the file never sees a part of it.
     await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
     await rename(temporary, path);
   } catch (error) {
     if (force) await rm(temporary, { force: true });
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw usageError(`${file} is there already`, 'Give another name, or --force to replace it');
+      throw usageError(`${file} already exists`, 'Use another name, or --force to replace it');
     }
     throw usageError(`${file} cannot be written: ${messageOf(error)}`, writeHint(error));
   }
 }
 
-/** Files of other applications are read and never written, also with --force. */
+/** Never writes a file of another application, even with --force. */
 async function refuseForeign(path: string, where: Whereabouts): Promise<void> {
   const real = await realpath(path).catch(() => path);
   for (const known of knownFiles(where)) {
-    const theirs = await realpath(known.path).catch(() => known.path);
-    if (real !== theirs && path !== known.path) continue;
+    const knownPath = await realpath(known.path).catch(() => known.path);
+    if (real !== knownPath && path !== known.path) continue;
     throw usageError(
-      `${path} belongs to ${known.application}, and is not written`,
-      'Give a file of your own: --output isthmus.json',
+      `${path} belongs to ${known.application}; isthmus does not write it`,
+      'Name another file: --output isthmus.json',
     );
   }
 }

@@ -15,7 +15,7 @@ import { oneLine } from '../terminal/text.js';
 import type { CheckedServer, CheckReport } from './check-servers.js';
 import type { ImportReport } from './import-servers.js';
 
-/** One line for each server, and below it what is wrong and what to do. */
+/** One line for each server, with its problems and hints below it. */
 export function renderCheck(report: CheckReport, style: Style): string {
   const { servers, problems } = report;
   const columns = [
@@ -46,7 +46,7 @@ function row(server: CheckedServer, columns: readonly number[], style: Style): s
 function describe(problem: ConfigProblem, style: Style): string[] {
   const { severity, hint } = problem;
   const paint = severity === 'error' ? style.red : style.yellow;
-  const text = oneLine(describeProblem({ ...problem, file: nearFile(problem.file) }));
+  const text = oneLine(describeProblem({ ...problem, file: relativeFile(problem.file) }));
   const lines = [`${paint(`${severity}:`)} ${text}`];
   if (hint !== undefined) lines.push(`  ${style.dim('hint:')} ${oneLine(hint)}`);
   return lines;
@@ -56,7 +56,7 @@ function summary({ servers, problems, files }: CheckReport, style: Style): strin
   const all = [...problems, ...servers.flatMap((each) => each.problems)];
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const usable = servers.filter(({ state }) => state === 'ok').length;
-  const where = files.length === 1 ? nearFile(files[0]!.file) : `${files.length} files`;
+  const where = files.length === 1 ? relativeFile(files[0]!.file) : `${files.length} files`;
   const text = [
     `${where}: ${count(servers.length, 'server')}`,
     `${usable} can be used`,
@@ -75,49 +75,51 @@ function widest(texts: readonly string[]): number {
 }
 
 export function placeOf({ file, line }: Pick<Source, 'file' | 'line'>): string {
-  return `${oneLine(nearFile(file))}:${line}`;
+  return `${oneLine(relativeFile(file))}:${line}`;
 }
 
-/** As a person would write it: from here, when it is below. */
-export function nearFile(file: string): string {
+/** Relative to the working directory, if the file is below it. */
+export function relativeFile(file: string): string {
   const path = relative(process.cwd(), file);
   return path === '' || path.startsWith('..') ? file : path;
 }
 
-/** What a person should know about an import, line by line. The document itself is not in it. */
+/** The summary of an import, as lines. Does not contain the document itself. */
 export function renderImport(report: ImportReport, style: Style): string[] {
   const { imported, skipped, missing, problems, document } = report;
   const lines = problems.map(
     (problem) =>
-      `${style.yellow('warning:')} ${oneLine(describeProblem({ ...problem, file: nearFile(problem.file) }))}`,
+      `${style.yellow('warning:')} ${oneLine(describeProblem({ ...problem, file: relativeFile(problem.file) }))}`,
   );
   for (const { name, application, source, renamedFrom, alsoIn } of imported) {
     const renamed =
-      renamedFrom === undefined ? '' : `, where it is ${oneLine(renamedFrom)}: that name was taken`;
+      renamedFrom === undefined ? '' : `, renamed from ${oneLine(renamedFrom)}: that name was taken`;
     const also = alsoIn.map((each) => `${each.application} (${placeOf(each.source)})`).join(', ');
     const same = also === '' ? '' : `; the same in ${also}`;
     lines.push(`${style.bold(oneLine(name))}  from ${application} (${placeOf(source)})${renamed}${same}`);
   }
   for (const { name, application, source, reason } of skipped) {
     const place = `${application} (${placeOf(source)})`;
-    lines.push(`${style.yellow('left out:')} ${oneLine(name)} of ${place}: ${oneLine(reason)}`);
+    lines.push(`${style.yellow('skipped:')} ${oneLine(name)} of ${place}: ${oneLine(reason)}`);
   }
   if (imported.length === 0)
-    lines.push('No servers in the files of the known hosts: isthmus config list shows them');
+    lines.push('No servers found in the files of the known hosts; isthmus config list shows these files');
   if (missing.length > 0) {
-    lines.push(`${style.yellow('not set here:')} ${missing.map(oneLine).join(', ')}; set them where it runs`);
+    lines.push(
+      `${style.yellow('not set here:')} ${missing.map(oneLine).join(', ')}; set them where the servers run`,
+    );
   }
   const literal = namesWithLiterals(document.mcpServers);
   if (literal.length > 0) {
     const names = literal.map(oneLine).join(', ');
     lines.push(
-      `${style.yellow('note:')} copied as they stand there, secrets or not: env and headers of ${names}`,
+      `${style.yellow('note:')} copied unchanged, including any secrets: env and headers of ${names}`,
     );
   }
   return lines;
 }
 
-/** Servers whose variables or headers have values in the file itself. */
+/** Servers with literal values in their variables or headers. */
 function namesWithLiterals(servers: ImportReport['document']['mcpServers']): string[] {
   return Object.entries(servers).flatMap(([name, { env, headers }]) => {
     const values = [...Object.values(env ?? {}), ...Object.values(headers ?? {})];
@@ -129,11 +131,11 @@ function namesWithLiterals(servers: ImportReport['document']['mcpServers']): str
 
 export interface ListedFile extends KnownFile {
   readonly there: boolean;
-  /** Their names. */
+  /** Names of servers. */
   readonly servers: readonly string[];
 }
 
-/** Where applications keep their servers, there or not. */
+/** The files in which applications keep their servers, whether they exist or not. */
 export async function listFiles(where: Whereabouts = {}): Promise<readonly ListedFile[]> {
   const files = knownFiles(where);
   const { cwd, home, env } = where;

@@ -70,7 +70,7 @@ describe('the server that is meant', () => {
     const { server: remote } = await findServer([], undefined, { url: 'https://example.com/mcp' });
     const { server: local } = await findServer([], ['node', 'x.js'], {});
     expect(() => applyOptions(remote, { ...OPTIONS, env: { A: '1' } })).toThrow(
-      '--env is for a command, and this is a URL',
+      '--env is only for commands; this server is a URL',
     );
     expect(() => applyOptions(local, { ...OPTIONS, header: ['A: b'] })).toThrow(
       '--header is for a URL, and this is a command',

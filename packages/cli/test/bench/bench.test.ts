@@ -161,7 +161,7 @@ describe('isthmus bench, asked badly,', () => {
     { args: ['--concurrency', '1.5'], says: 'It must be a whole number from 1 to 10000' },
     { args: ['--duration', '0'], says: 'It must be a number of seconds, from 0.1 to 86400' },
     { args: ['word'], says: 'Unexpected argument "word": bench takes only a target' },
-    { args: ['--header', 'a: b'], says: '--header is for a URL, and a command is none' },
+    { args: ['--header', 'a: b'], says: '--header needs a URL, but the server is a command' },
     {
       args: ['--against', 'http://127.0.0.1:1', '-n', '300'],
       says: '--concurrency 300 is too high for a URL',

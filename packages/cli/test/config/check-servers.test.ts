@@ -30,18 +30,18 @@ describe('isthmus config check', () => {
       stdout: `good    ok        a.json:4  runs node
 unset   broken    a.json:5  runs node
   error: a.json:5:44 mcpServers.unset.env.KEY: the variable ONE_KEY is not set
-    hint: set ONE_KEY where this runs, or write \${ONE_KEY:-DEFAULT}
+    hint: set ONE_KEY in the environment, or write \${ONE_KEY:-DEFAULT}
   error: a.json:5:44 mcpServers.unset.env.KEY: the variable OTHER_KEY is not set
-    hint: set OTHER_KEY where this runs, or write \${OTHER_KEY:-DEFAULT}
+    hint: set OTHER_KEY in the environment, or write \${OTHER_KEY:-DEFAULT}
 lost    broken    a.json:6  runs no-such-program
   error: a.json:6:45 mcpServers.lost.cwd: there is no folder ${join(folder, 'nowhere')}
-    hint: make it, or write another one
-  error: a.json:6:15 mcpServers.lost.command: no-such-program is not in the path
-    hint: install it, or write where it is: /…/no-such-program
+    hint: create it, or set another cwd
+  error: a.json:6:15 mcpServers.lost.command: no-such-program is not in PATH
+    hint: install it, or write the full path: /…/no-such-program
 remote  disabled  a.json:7  at https://mcp.example
   warning: a.json:7:83 mcpServers.remote.headrs: is not known; did you mean headers?
 old     broken    a.json:8  at https://mcp.example
-  error: a.json:8:5 mcpServers.old: asks for a revision that is not known; known are 2024-11-05 (session), 2025-03-26 (session), 2025-06-18 (session), 2025-11-25 (session), 2026-03-26 (session, interim draft), 2026-07-28 (stateless)
+  error: a.json:8:5 mcpServers.old: needs an unknown revision; known revisions: 2024-11-05 (session), 2025-03-26 (session), 2025-06-18 (session), 2025-11-25 (session), 2026-03-26 (session, interim draft), 2026-07-28 (stateless)
 a.json: 5 servers, 1 can be used, 5 errors, 1 warning
 `,
     });
@@ -183,9 +183,9 @@ describe('a program', () => {
   });
 
   it.each([
-    ['data', 'data is there, but may not be run'],
-    ['bin', 'bin is not in the path'],
-    ['uvx', 'uvx is not in the path'],
+    ['data', 'data exists but is not executable'],
+    ['bin', 'bin is not in PATH'],
+    ['uvx', 'uvx is not in PATH'],
     ['/no/such/file', 'there is no file /no/such/file'],
   ])('%s: %s', async (command, message) => {
     const cwd = folder();
@@ -195,7 +195,7 @@ describe('a program', () => {
 
   it('that comes with something else is told with it', async () => {
     expect(await findProgram('uvx', { env: { PATH: '/nowhere' }, cwd: '/' })).toMatchObject({
-      hint: 'install uv, which it comes with, or write where it is: /…/uvx',
+      hint: 'install uv, which includes it, or write the full path: /…/uvx',
     });
   });
 });

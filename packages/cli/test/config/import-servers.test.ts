@@ -83,7 +83,7 @@ env_http_headers = { "X-B" = "B_VALUE" }
     });
     expect(missing).toEqual(['B_VALUE', 'WEB_TOKEN', 'SURF_KEY', 'input:token']);
     expect(skipped.map(({ name, application, reason }) => `${name}, ${application}: ${reason}`)).toEqual([
-      'ext, Zed: is brought by an extension of Zed, and only Zed can start it',
+      'ext, Zed: comes from a Zed extension; only Zed can start it',
     ]);
   });
 
@@ -132,9 +132,9 @@ env_http_headers = { "X-B" = "B_VALUE" }
     const home = join(folder, 'home');
     expect(renderImport(report, PLAIN)).toEqual([
       `fs  from Cursor (${home}/.cursor/mcp.json:3); the same in Windsurf (${home}/.codeium/windsurf/mcp_config.json:3)`,
-      `fs-gemini  from Gemini CLI (${home}/.gemini/settings.json:3), where it is fs: that name was taken; the same in VS Code (${home}/.config/Code/User/mcp.json:3)`,
+      `fs-gemini  from Gemini CLI (${home}/.gemini/settings.json:3), renamed from fs: that name was taken; the same in VS Code (${home}/.config/Code/User/mcp.json:3)`,
       `fs-cursor  from VS Code (${home}/.config/Code/User/mcp.json:6)`,
-      `fs-cursor-2  from Cursor (${folder}/.cursor/mcp.json:3), where it is fs: that name was taken`,
+      `fs-cursor-2  from Cursor (${folder}/.cursor/mcp.json:3), renamed from fs: that name was taken`,
     ]);
   });
 
@@ -156,11 +156,11 @@ env_http_headers = { "X-B" = "B_VALUE" }
     expect(renderImport(report, PLAIN)).toEqual([
       `warning: ${folder}/.cursor/mcp.json:1:2: expected a comma or a closing }`,
       `other  from Claude Code (${folder}/.mcp.json:26)`,
-      `left out: none of Claude Code (${folder}/.mcp.json:3): has neither command nor url`,
-      `left out: off of Claude Code (${folder}/.mcp.json:4): must be a list of strings, and is a string`,
-      `left out: self of Claude Code (${folder}/.mcp.json:9): is Isthmus itself`,
-      `left out: also of Claude Code (${folder}/.mcp.json:18): is Isthmus itself`,
-      'note: copied as they stand there, secrets or not: env and headers of other',
+      `skipped: none of Claude Code (${folder}/.mcp.json:3): has neither command nor url`,
+      `skipped: off of Claude Code (${folder}/.mcp.json:4): must be a list of strings, not a string`,
+      `skipped: self of Claude Code (${folder}/.mcp.json:9): is Isthmus itself`,
+      `skipped: also of Claude Code (${folder}/.mcp.json:18): is Isthmus itself`,
+      'note: copied unchanged, including any secrets: env and headers of other',
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('isthmus config import', () => {
     const { code, stdout, stderr } = await isthmusIn(folder, 'config', 'import', '--from', 'cursor', 'zed');
     expect([code, stderr]).toEqual([
       0,
-      'x  from Cursor (.cursor/mcp.json:3)\nnot set here: KEY; set them where it runs\n',
+      'x  from Cursor (.cursor/mcp.json:3)\nnot set here: KEY; set them where the servers run\n',
     ]);
     const { $schema, ...rest } = JSON.parse(stdout);
     expect(rest).toEqual({ mcpServers: { x: { command: 'c', env: { K: '${KEY}' }, cwd: folder } } });
@@ -216,7 +216,7 @@ describe('isthmus config import', () => {
       code: 2,
       stdout: '',
       stderr:
-        'isthmus: new.json is there already\nhint: Give another name, or --force to replace it\n(isthmus config --help explains the options)\n',
+        'isthmus: new.json already exists\nhint: Use another name, or --force to replace it\n(isthmus config --help explains the options)\n',
     });
   });
 });
@@ -241,7 +241,7 @@ describe('the output', () => {
     for (const output of [join('.cursor', 'mcp.json'), 'link.json', '.mcp.json']) {
       await expect(writeDocument(output, 'text', true, whereIn(folder))).rejects.toMatchObject({
         exitCode: 2,
-        message: expect.stringContaining('and is not written'),
+        message: expect.stringContaining('isthmus does not write it'),
       });
     }
     expect(readFileSync(join(folder, '.cursor', 'mcp.json'), 'utf8')).toBe('theirs');

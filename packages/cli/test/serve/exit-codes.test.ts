@@ -29,13 +29,13 @@ describe('an invalid command line ends with 2', () => {
     { args: ['--upstream-protocol', 'bronze'], says: 'It must be auto, modern, legacy or a revision' },
     { args: ['--processes', 'many'], says: 'Allowed choices are shared, per-client.' },
     { args: ['--timeout', 'soon'], says: 'a number of milliseconds' },
-    { args: ['--header', 'A: 1', ...demo()], says: '--header is for a URL, and a command is none' },
+    { args: ['--header', 'A: 1', ...demo()], says: '--header needs a URL, but the server is a command' },
     {
       args: ['--env', 'A=1', '--upstream', 'unix:/x'],
-      says: '--env is for a command, and unix:/x is an address',
+      says: '--env needs a command, but unix:/x is an address',
     },
     { args: ['--env', 'NOT_SET_AT_ALL', ...demo()], says: 'NOT_SET_AT_ALL is not set here' },
-    { args: ['--cwd', '/', '--upstream', 'unix:/x'], says: '--cwd is for a command' },
+    { args: ['--cwd', '/', '--upstream', 'unix:/x'], says: '--cwd needs a command' },
   ])('$args', async ({ args, says }) => {
     const ran = await isthmus('serve', ...args);
     expect(ran).toMatchObject({ code: 2, stdout: '' });

@@ -2,14 +2,14 @@ import { basename, sep } from 'node:path';
 import { type DocumentTable, isTable, kindOf, type Path } from './documents/document.js';
 import type { ConfigReport } from './report.js';
 
-/** Reads the texts of one server, expanded; what is wrong with them goes to its report. */
+/** Reads and expands the strings of one server. Problems go to its report. */
 export interface Fields {
   readonly path: Path;
   readonly report: ConfigReport;
-  /** `undefined` when there is none, or when it was reported. */
+  /** `undefined`: not set, or reported as a problem. */
   text(value: unknown, path: Path): string | undefined;
   texts(value: unknown, path: Path): readonly string[];
-  /** Variables and headers: numbers and booleans count as their text, null as not given. */
+  /** For variables and headers. Numbers and booleans become strings, and null counts as not set. */
   pairs(value: unknown, path: Path): Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ export function createFields(path: Path, report: ConfigReport, resolve: Resolve)
     text(value, at) {
       if (value === undefined) return undefined;
       if (typeof value !== 'string' || value === '') {
-        report.error(at, `must be a string, and is ${kindOf(value)}`);
+        report.error(at, `must be a string, not ${kindOf(value)}`);
         return undefined;
       }
       return expanded(value, at);
@@ -28,7 +28,7 @@ export function createFields(path: Path, report: ConfigReport, resolve: Resolve)
     texts(value, at) {
       if (value === undefined || value === null) return [];
       if (!Array.isArray(value)) {
-        report.error(at, `must be a list of strings, and is ${kindOf(value)}`);
+        report.error(at, `must be a list of strings, not ${kindOf(value)}`);
         return [];
       }
       return value.flatMap((item, index) => scalar(item, [...at, index]) ?? []);
@@ -36,7 +36,7 @@ export function createFields(path: Path, report: ConfigReport, resolve: Resolve)
     pairs(value, at) {
       if (value === undefined || value === null) return {};
       if (!isTable(value)) {
-        report.error(at, `must be an object of strings, and is ${kindOf(value)}`);
+        report.error(at, `must be an object of strings, not ${kindOf(value)}`);
         return {};
       }
       return Object.fromEntries(readPairs(value, at));
@@ -54,7 +54,7 @@ export function createFields(path: Path, report: ConfigReport, resolve: Resolve)
   function scalar(value: unknown, at: Path): string | undefined {
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
     if (typeof value === 'string') return expanded(value, at);
-    report.error(at, `must be a string, and is ${kindOf(value)}`);
+    report.error(at, `must be a string, not ${kindOf(value)}`);
     return undefined;
   }
 
@@ -64,9 +64,9 @@ export function createFields(path: Path, report: ConfigReport, resolve: Resolve)
       for (const failure of result.failures) reportFailure(report, at, failure);
       return undefined;
     }
-    // No system takes one in an argument, a variable or a header.
+    // An argument, a variable or a header cannot contain NUL on any system.
     if (result.text.includes('\0')) {
-      report.error(at, 'cannot hold the character NUL');
+      report.error(at, 'cannot contain the character NUL');
       return undefined;
     }
     return result.text;
@@ -84,11 +84,11 @@ export function reportFailure(
   });
 }
 
-/** What stands between `${` and `}`. */
+/** The content of `${…}`. */
 export type Reference =
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
   | { readonly kind: 'input'; readonly id: string }
-  /** Something that an editor would know, such as `${command:…}`. */
+  /** A reference that only an editor can resolve, such as `${command:…}`. */
   | { readonly kind: 'foreign'; readonly prefix: string }
   | { readonly kind: 'nested'; readonly name: string };
 
@@ -103,18 +103,18 @@ export interface ExpansionFailure {
   readonly reason: string;
   /** What to do about it. */
   readonly hint?: string;
-  /** What would have to be there, if it is only that: the name of a variable, `input:ID`. */
+  /** The missing value, if that is the only reason: the name of a variable, or `input:ID`. */
   readonly missing?: string;
 }
 
-/** Gives the value of a reference, or the reason why it has none. */
+/** Returns the value of a reference, or why it has none. */
 export type Resolve = (
   reference: Reference,
 ) => { readonly kind: 'text'; readonly text: string } | ExpansionFailure;
 
 /**
- * Replaces `${…}`, once: what comes out of a variable is not looked at again. `$${` is a plain `${`. Anything
- * else with a dollar is left as it is, since the files belong to applications that do so too.
+ * Replaces `${…}` once: values are not expanded again. `$${` is a literal `${`. All other dollar signs are kept, as the
+ * applications that own the files do.
  */
 export function expand(text: string, resolve: Resolve): Expanded {
   const failures: ExpansionFailure[] = [];
@@ -130,7 +130,7 @@ export function expand(text: string, resolve: Resolve): Expanded {
   return failures.length > 0 ? { kind: 'failed', failures } : { kind: 'text', text: result };
 }
 
-/** `undefined`: no reference of ours, for example the `${list[@]}` of a shell. */
+/** `undefined`: not a reference, for example the `${list[@]}` of a shell. */
 function toReference(inside: string): Reference | undefined {
   if (inside === '/') return { kind: 'variable', name: '/', fallback: undefined };
   const input = /^input:(.+)$/s.exec(inside);
@@ -141,7 +141,7 @@ function toReference(inside: string): Reference | undefined {
     const fallback = variable[3];
     return fallback?.includes('${') ? { kind: 'nested', name } : { kind: 'variable', name, fallback };
   }
-  // In a shell's own expansions no letter and no slash follows the colon: ${name:0:3}, ${name:?text}.
+  // In shell expansions no letter or slash follows the colon: ${name:0:3}, ${name:?text}.
   const foreign = /^([A-Za-z]+):[A-Za-z/~.]/.exec(inside);
   return foreign ? { kind: 'foreign', prefix: foreign[1]! } : undefined;
 }
@@ -153,7 +153,7 @@ export interface Variables {
   readonly inputs: ReadonlyMap<string, string>;
 }
 
-/** Looks references up; those that editors predefine come before the environment. */
+/** Resolves references. The variables that editors predefine override the environment. */
 export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): Resolve {
   const predefined = new Map([
     ['workspaceFolder', workspaceFolder],
@@ -167,7 +167,7 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
       case 'variable': {
         const { name, fallback } = reference;
         const value = predefined.get(name) ?? lookUp(env, name);
-        // As in a shell, `:-` also stands in for a variable that is empty.
+        // As in a shell, `:-` also replaces an empty variable.
         if (fallback !== undefined && (value === undefined || value === '')) return text(fallback);
         return value === undefined ? unset(name) : text(value);
       }
@@ -176,7 +176,7 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
         return value === undefined
           ? failed({
               reason: `\${input:${reference.id}} has no value: an editor would ask for it`,
-              hint: `answer it with --input ${reference.id}=VALUE, or give the input a default in the file`,
+              hint: `set it with --input ${reference.id}=VALUE, or give the input a default in the file`,
               missing: `input:${reference.id}`,
             })
           : text(value);
@@ -184,10 +184,10 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
       case 'foreign':
         return failed({
           reason: `\${${reference.prefix}:…} is a variable that only its own application can resolve`,
-          hint: 'write its value there, or the name of a variable',
+          hint: 'write the value, or the name of a variable, instead',
         });
       case 'nested':
-        return failed({ reason: `the default of ${reference.name} cannot have a \${…} of its own` });
+        return failed({ reason: `the default of ${reference.name} cannot contain a \${…}` });
     }
   };
 }
@@ -195,12 +195,12 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
 function unset(name: string): ExpansionFailure {
   return failed({
     reason: `the variable ${name} is not set`,
-    hint: `set ${name} where this runs, or write \${${name}:-DEFAULT}`,
+    hint: `set ${name} in the environment, or write \${${name}:-DEFAULT}`,
     missing: name,
   });
 }
 
-/** The type says string, but an inherited property such as `constructor` is none. */
+/** An inherited property such as `constructor` is not a string, although the type says so. */
 function lookUp(env: Variables['env'], name: string): string | undefined {
   const value: unknown = env[name];
   return typeof value === 'string' ? value : undefined;

@@ -10,50 +10,50 @@ import {
 import { nearMiss } from './options/option-kinds.js';
 import type { ConfigReport } from './report.js';
 
-/** A server of a file, not looked into yet. */
+/** A server of a file, not checked yet. */
 export interface FoundServer {
   readonly name: string;
   readonly path: Path;
   readonly value: unknown;
-  /** Zed's files also list servers that its extensions bring. */
+  /** It is from a file of Zed, which also lists servers of its extensions. */
   readonly inZed: boolean;
-  /** `timeout` counts seconds there. */
+  /** Its `timeout` is in seconds. */
   readonly inSeconds: boolean;
 }
 
-/** The servers under any of the top keys in use. `report` is that of the file. */
+/** The servers under any of the known top keys. `report` is that of the file. */
 export function findServers(
   { root, repeated }: Document,
   report: ConfigReport,
   { file, project }: { readonly file: string; readonly project: string },
 ): FoundServer[] {
   if (!isTable(root)) {
-    report.error([], `must be an object with mcpServers, and is ${kindOf(root)}`);
+    report.error([], `must be an object with mcpServers, not ${kindOf(root)}`);
     return [];
   }
-  // Claude Code keeps what was added for one project, and not for all, among its own state.
+  // Claude Code keeps the servers of a single project in its state file.
   const ofProject = basename(file) === '.claude.json' ? [['projects', project, 'mcpServers']] : [];
   const sections = [...SECTIONS, ...ofProject].filter((path) => isThere(root, path));
   if (sections.length === 0 && !root.has('gateway')) {
     const typo = [...root.keys()].find((key) => nearMiss(key, TOP_KEYS) !== undefined);
-    if (typo === undefined) report.warning([], `names no servers: there is none of ${TOP_KEYS.join(', ')}`);
+    if (typo === undefined) report.warning([], `names no servers; expected one of ${TOP_KEYS.join(', ')}`);
     else report.warning([typo], `is not known; did you mean ${nearMiss(typo, TOP_KEYS)}?`);
   }
   return sections.flatMap((path) => {
     const section = valueAt(root, path);
     if (Array.isArray(section) && /\.ya?ml$/i.test(file)) return inList(section, path, report);
     if (!isTable(section)) {
-      report.error(path, `must be an object of servers, and is ${kindOf(section)}`);
+      report.error(path, `must be an object of servers, not ${kindOf(section)}`);
       return [];
     }
     for (const twice of repeated) {
       if (twice.length === path.length + 1 && path.every((step, at) => step === twice[at])) {
-        report.warning(twice, 'is there twice; the last one counts');
+        report.warning(twice, 'is defined twice; the last definition counts');
       }
     }
     const translate = TRANSLATIONS.get(keyOf(path));
     return [...section].flatMap(([name, value]): FoundServer[] => {
-      // Beside the servers of opencode there may be `mcp.servers`, a section of its own, and settings of others.
+      // `mcp` of opencode may also contain the section `mcp.servers`, and settings that are not servers.
       if (path.length === 1 && path[0] === 'mcp' && !isServer(value)) return [];
       const own = translate && isTable(value) ? translate(value) : value;
       if (own === undefined) return [];
@@ -75,10 +75,9 @@ function inList(items: readonly unknown[], path: Path, report: ConfigReport): Fo
   return items.flatMap((item, at): FoundServer[] => {
     const name = isTable(item) ? item.get('name') : undefined;
     if (!isTable(item) || typeof name !== 'string') {
-      // Blocks of its hub are named with `uses`, and only Continue can look them up.
+      // An item with `uses` names a block of its hub, which only Continue can look up.
       const isBlock = isTable(item) && item.has('uses');
-      if (isBlock)
-        report.warning([...path, at], 'is a block of the hub of Continue, and only Continue can use it');
+      if (isBlock) report.warning([...path, at], 'is a block of the Continue hub; only Continue can use it');
       else report.error([...path, at], 'must be an object with a name');
       return [];
     }
@@ -93,20 +92,20 @@ function isServer(value: unknown): boolean {
 
 export const TOP_KEYS = ['mcpServers', 'servers', 'mcp_servers', 'context_servers'];
 
-/** `mcp.servers` is how the settings of VS Code had it before there was `mcp.json`; opencode has `mcp` and both. */
+/** `mcp.servers`: settings of VS Code before `mcp.json`. opencode uses `mcp` and `mcp.servers`. */
 const SECTIONS: readonly (readonly string[])[] = [
   ...[...TOP_KEYS, 'amp.mcpServers', 'extensions', 'mcp'].map((key) => [key]),
   ['mcp', 'servers'],
 ];
 
-/** By the section. What has our names already is not changed by them. */
+/** By section. A translation does not change keys that already have our names. */
 const TRANSLATIONS: ReadonlyMap<string, Translate> = new Map([
   [keyOf(['extensions']), fromGoose],
   [keyOf(['mcp']), fromOpencode],
   [keyOf(['mcp', 'servers']), fromOpencode],
 ]);
 
-/** Words that others use for something else count only where they hold servers. */
+/** `extensions` and `mcp` also have other meanings, so they count only if they contain servers. */
 function isThere(root: DocumentTable, path: readonly string[]): boolean {
   const value = valueAt(root, path);
   if (path.length > 1) return value !== undefined;
@@ -119,13 +118,13 @@ function valueAt(table: DocumentTable, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isTable(value) ? value.get(key) : undefined), table);
 }
 
-/** Why this cannot be the name of a server. */
+/** Why the name is not valid for a server. */
 export function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'the name of a server cannot be empty';
   if (name.length > MAX_NAME) return `the name of a server cannot be longer than ${MAX_NAME} characters`;
-  if (/\p{C}/u.test(name)) return 'the name of a server cannot have characters that do not print';
-  if (name === '.' || name === '..') return 'cannot be the name of a server: no address could have it';
-  // Our maps can hold it; plain objects of programs that read the names cannot.
+  if (/\p{C}/u.test(name)) return 'the name of a server cannot contain unprintable characters';
+  if (name === '.' || name === '..') return 'cannot be the name of a server: a URL path cannot contain it';
+  // Programs that put the names into plain objects could not store it.
   return name === '__proto__' ? 'is not allowed as the name of a server' : undefined;
 }
 
@@ -142,21 +141,21 @@ export function defaultInputs({ root }: Document): Map<string, string> {
   return defaults;
 }
 
-/** A definition of another application under the names that we read; undefined for what is not a server at all. */
+/** Translates a definition of another application to our names. Undefined: it is not a server. */
 type Translate = (table: DocumentTable) => DocumentTable | undefined;
 
-/** Goose: `cmd`, `envs`, `env_keys` and `uri`; its built-in extensions run inside of it and are not servers. */
+/** Goose: `cmd`, `envs`, `env_keys` and `uri`. Its built-in extensions are not servers. */
 function fromGoose(given: DocumentTable): DocumentTable | undefined {
   const table = flat(given);
   return GOOSE_SERVERS.has(table.get('type')) ? renamed(table, GOOSE) : undefined;
 }
 
-/** Whether this is an extension of Goose, a server or not. */
+/** Whether this is an extension of Goose, which may be a server. */
 function isExtension(value: unknown): boolean {
   return isTable(value) && typeof flat(value).get('type') === 'string';
 }
 
-/** Some files have the definition one level deeper, beside `enabled`. */
+/** Some files have the definition one level deeper, next to `enabled`. */
 function flat(table: DocumentTable): DocumentTable {
   const inner = table.get('config');
   return isTable(inner) ? new Map([...table, ...inner]) : table;
@@ -168,19 +167,19 @@ const GOOSE = new Map([
   ['envs', 'env'],
   ['env_keys', 'env_vars'],
   ['uri', 'url'],
-  // The name that people see; the key is the name of the server.
+  // The display name. The key is the name of the server.
   ['name', undefined],
   ['config', undefined],
 ]);
 
-/** opencode: `environment`, and `{env:NAME}` where we have `${NAME}`. */
+/** opencode: `environment`, and `{env:NAME}` for `${NAME}`. */
 function fromOpencode(table: DocumentTable): DocumentTable {
   return withReferences(renamed(table, OPENCODE)) as DocumentTable;
 }
 
 const OPENCODE = new Map([['environment', 'env']]);
 
-/** Continue: an item of a list, with its headers among the options of requests. */
+/** Continue: a list item, with the headers in `requestOptions`. */
 function fromContinue(table: DocumentTable): DocumentTable {
   const options = table.get('requestOptions');
   const headers = isTable(options) ? options.get('headers') : undefined;
@@ -193,7 +192,7 @@ const CONTINUE = new Map([
   ['requestOptions', undefined],
 ]);
 
-/** What has our name already stays as it is. */
+/** Keys that already have our name are kept. */
 function renamed(table: DocumentTable, names: ReadonlyMap<string, string | undefined>): DocumentTable {
   const result = new Map<string, unknown>();
   for (const [key, value] of table) {

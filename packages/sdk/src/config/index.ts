@@ -1,4 +1,4 @@
-/** Servers from the files that people already have. */
+/** Reads servers from the configuration files of MCP applications. */
 
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
 export type { GatewaySettings } from './read-gateway.js';

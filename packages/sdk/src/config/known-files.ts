@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
-/** Where an application keeps its servers. */
+/** A file in which an application keeps its servers. */
 export interface KnownFile {
   readonly application: string;
   readonly scope: 'user' | 'project';
@@ -10,14 +10,14 @@ export interface KnownFile {
 }
 
 export interface Whereabouts {
-  /** The folder of the project. Default: that of the process. */
+  /** The folder of the project. Default: the working directory. */
   readonly cwd?: string;
   readonly home?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
 }
 
-/** The files that other applications read, there or not. Those of the project come last, so that they win. */
+/** The files of other applications, whether they exist or not. Project files come last, so that they override user files. */
 export function knownFiles(where: Whereabouts = {}): readonly KnownFile[] {
   const { cwd = process.cwd(), home = homedir(), env = process.env, platform = process.platform } = where;
   const { join } = platform === 'win32' ? path.win32 : path.posix;
@@ -82,7 +82,7 @@ export function knownFiles(where: Whereabouts = {}): readonly KnownFile[] {
   ];
 }
 
-/** Continue has a folder of files there, whose names are the user's. */
+/** Continue reads all files of a folder; the user chooses their names. */
 function filesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/i.test(name));
@@ -95,15 +95,14 @@ function filesIn(folder: string): string[] {
 const MAX_FILES = 100;
 
 /**
- * What relative paths in a file start from: its project. That is the folder of the file, or the one around it
- * when it is in the folder of an editor. A user's own file belongs to no project, so there it is `cwd`, as with
- * the applications themselves.
+ * The project of a file, which its relative paths start from. It is the folder of the file, or the parent if that folder is
+ * the settings folder of an editor. For a file of the user it is `cwd`, as in the applications themselves.
  */
 export function projectOf(file: string, where: Required<Pick<Whereabouts, 'cwd' | 'home' | 'env'>>): string {
   if (knownFiles(where).some((known) => known.scope === 'user' && known.path === file)) return where.cwd;
   const folder = path.dirname(file);
   const above = path.dirname(folder);
-  // Kiro and Continue have theirs one folder deeper.
+  // The files of Kiro and Continue are one folder deeper.
   const isDeeper = DEEPER.has(`${path.basename(above)}/${path.basename(folder)}`);
   if (!isDeeper && !EDITOR_FOLDERS.has(path.basename(folder))) return folder;
   const around = isDeeper ? path.dirname(above) : above;

@@ -3,15 +3,15 @@ import { type DocumentTable, isTable, type Path } from './documents/document.js'
 import type { Fields, Variables } from './expand.js';
 import type { CommandSpec, UrlSpec } from './server-spec.js';
 
-/** What kind of server a definition is. */
+/** The kind of server that a definition describes. */
 export type EntryTransport =
   | { readonly kind: 'command' }
-  /** `key` is the name under which this application has the address. */
+  /** `key` is the key of the address in this file. */
   | { readonly kind: 'url'; readonly key: string; readonly transport: 'http' | 'sse' | 'auto' }
-  /** At `key`, or else at the definition as a whole. */
+  /** The problem is at `key`, or at the definition as a whole. */
   | { readonly kind: 'wrong'; readonly key?: string; readonly message: string; readonly hint?: string };
 
-/** By `type` where it is given, otherwise by what is there. */
+/** Decides by `type` if it is set, otherwise by the keys. */
 export function transportOf(table: DocumentTable): EntryTransport {
   const urlKey = URL_KEYS.find((key) => table.has(key));
   const typeKey = TYPE_KEYS.find((key) => table.has(key));
@@ -20,21 +20,21 @@ export function transportOf(table: DocumentTable): EntryTransport {
     return { kind: 'wrong', key: typeKey, message: 'must be stdio, http, streamable-http or sse' };
   }
   if (type === undefined && table.has('command') && urlKey !== undefined) {
-    return { kind: 'wrong', message: `has both command and ${urlKey}: type has to say which counts` };
+    return { kind: 'wrong', message: `has both command and ${urlKey}; set type to say which one counts` };
   }
   if (type === 'command' || (type === undefined && table.has('command'))) {
     if (table.has('command')) return { kind: 'command' };
-    return { kind: 'wrong', message: 'has no command, which its type asks for' };
+    return { kind: 'wrong', message: 'has no command, but its type needs one' };
   }
   if (urlKey !== undefined) {
     return { kind: 'url', key: urlKey, transport: type ?? (urlKey === 'httpUrl' ? 'http' : 'auto') };
   }
-  if (type !== undefined) return { kind: 'wrong', message: 'has no url, which its type asks for' };
-  const hint = 'give it a command to start, or a url to reach';
+  if (type !== undefined) return { kind: 'wrong', message: 'has no url, but its type needs one' };
+  const hint = 'set a command to start, or a url to connect to';
   return { kind: 'wrong', message: 'has neither command nor url', hint };
 }
 
-/** Windsurf and Gemini have names of their own. */
+/** `serverUrl` is from Windsurf, `httpUrl` from Gemini. */
 export const URL_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
 export const TYPE_KEYS: readonly string[] = ['type', 'transport', 'transportType'];
 
@@ -52,7 +52,7 @@ export const TYPES: ReadonlyMap<unknown, 'command' | 'http' | 'sse' | 'auto'> = 
 
 export type CommandPart = Pick<CommandSpec, 'command' | 'args' | 'env' | 'cwd'>;
 
-/** `command` as a string beside `args`, as a list with its arguments, or as an object of `path`, `args` and `env`. */
+/** `command` is a string next to `args`, a list with its arguments, or an object of `path`, `args` and `env`. */
 export function readCommand(
   table: DocumentTable,
   fields: Fields,
@@ -62,7 +62,7 @@ export function readCommand(
   const { path, report } = fields;
   const given = toGiven(table, path);
   const text = fields.text(tilde(given.command, variables.home), given.at);
-  const args = [...fields.texts(given.words, given.at), ...fields.texts(given.args, given.argsAt)];
+  const args = [...fields.texts(given.listed, given.at), ...fields.texts(given.args, given.argsAt)];
   const env = {
     ...passedOn(table.get('env_vars'), fields, variables),
     ...fileEnv,
@@ -71,12 +71,12 @@ export function readCommand(
   };
   for (const name of Object.keys(env)) {
     if (name === '' || name.includes('='))
-      report.error([...path, 'env', name], 'is not a valid name of a variable');
+      report.error([...path, 'env', name], 'is not a valid variable name');
   }
   const folder = fields.text(tilde(table.get('cwd'), variables.home), [...path, 'cwd']);
   if (text === undefined) return undefined;
   if (/\s/.test(text) && !/[\\/]/.test(text) && !table.has('args')) {
-    report.warning(given.at, 'looks like a whole command line: its arguments belong into args');
+    report.warning(given.at, 'looks like a whole command line; put its arguments into args');
   }
   const cwd = resolve(variables.workspaceFolder, folder ?? '.');
   return { command: isRelativeFile(text) ? resolve(cwd, text) : text, args, env, cwd };
@@ -85,8 +85,8 @@ export function readCommand(
 interface Given {
   readonly command: unknown;
   readonly at: Path;
-  /** The rest of a command that is a list. */
-  readonly words?: unknown;
+  /** The arguments in a command that is a list. */
+  readonly listed?: unknown;
   readonly args: unknown;
   readonly argsAt: Path;
   readonly env?: unknown;
@@ -97,7 +97,7 @@ function toGiven(table: DocumentTable, path: Path): Given {
   const command = table.get('command');
   const at = [...path, 'command'];
   const beside = { args: table.get('args'), argsAt: [...path, 'args'], envAt: [...at, 'env'] };
-  if (Array.isArray(command)) return { ...beside, command: command[0] ?? '', at, words: command.slice(1) };
+  if (Array.isArray(command)) return { ...beside, command: command[0] ?? '', at, listed: command.slice(1) };
   if (!isTable(command)) return { ...beside, command, at };
   return {
     command: command.get('path') ?? '',
@@ -109,19 +109,19 @@ function toGiven(table: DocumentTable, path: Path): Given {
   };
 }
 
-/** Only as it stands in the file: a variable that begins with a tilde is passed on as it is. */
+/** Replaces a tilde that is written in the file, not one that comes from a variable. */
 function tilde(value: unknown, home: string): unknown {
   if (typeof value !== 'string' || !/^~(?=[\\/]|$)/.test(value)) return value;
-  // The home folder is a value, and values are not expanded.
+  // The home folder must not be expanded as a reference.
   return `${home.replaceAll('${', () => '$${')}${value.slice(1)}`;
 }
 
-/** A name without a folder is for the path of the system. */
+/** A name without a folder is looked up in PATH. */
 function isRelativeFile(command: string): boolean {
   return /[\\/]/.test(command) && !isAbsolute(command) && !/^[A-Za-z]:[\\/]/.test(command);
 }
 
-/** Codex: names of variables that the server gets from ours, where we have them. */
+/** Codex: names of variables that are copied from our environment if they are set. */
 function passedOn(value: unknown, { path, report }: Fields, { env }: Variables): Record<string, string> {
   if (value === undefined || value === null) return {};
   const names = Array.isArray(value)
@@ -132,15 +132,15 @@ function passedOn(value: unknown, { path, report }: Fields, { env }: Variables):
     return {};
   }
   const entries = (names as string[]).flatMap((name) => {
-    const ours: unknown = env[name];
-    return typeof ours === 'string' ? [[name, ours] as const] : [];
+    const own: unknown = env[name];
+    return typeof own === 'string' ? [[name, own] as const] : [];
   });
   return Object.fromEntries(entries);
 }
 
 export type UrlPart = Pick<UrlSpec, 'url' | 'headers'>;
 
-/** `key` is the name under which this application has the address. */
+/** `key` is the key of the address in this file. */
 export function readUrl(
   table: DocumentTable,
   key: string,
@@ -157,10 +157,10 @@ export function readUrl(
   };
   for (const [name, value] of Object.entries(headers)) {
     const header = [...path, 'headers', name];
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) report.error(header, 'is not a valid name of a header');
-    else if (/[\r\n]/.test(value)) report.error(header, 'cannot have more than one line');
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) report.error(header, 'is not a valid header name');
+    else if (/[\r\n]/.test(value)) report.error(header, 'must be a single line');
     else if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      report.error(header, 'has characters that a header cannot hold');
+      report.error(header, 'has characters that a header cannot contain');
     }
   }
   if (url === undefined) return undefined;
@@ -169,8 +169,8 @@ export function readUrl(
     return undefined;
   }
   if (hasCredentials(url)) {
-    report.error(at, 'cannot have a user and a password', {
-      hint: 'write them into the header Authorization',
+    report.error(at, 'cannot contain a user name or password', {
+      hint: 'use the Authorization header instead',
     });
   }
   return { url, headers };
@@ -185,7 +185,7 @@ function hasCredentials(text: string): boolean {
   return username !== '' || password !== '';
 }
 
-/** Codex: headers whose values are in variables that the file names. */
+/** Codex: headers with values from variables that the file names. */
 function fromVariables(
   table: DocumentTable,
   { path, report }: Fields,
@@ -197,7 +197,7 @@ function fromVariables(
     if (typeof value === 'string') return value;
     if (typeof name !== 'string') report.error(at, 'must be the name of a variable');
     else {
-      const [message, hint] = [`the variable ${name} is not set`, `set ${name} where this runs`];
+      const [message, hint] = [`the variable ${name} is not set`, `set ${name} in the environment`];
       report.error(at, message, { hint, missing: name });
     }
     return undefined;

@@ -7,19 +7,19 @@ import type { LimitSettings } from './server-spec.js';
 
 /** The block `gateway` at the top of a file. */
 export interface GatewaySettings {
-  /** Between the name of a server and that of its tool where several servers are one. Default `__`. */
+  /** Separates the names of server and tool where several servers are offered as one. Default `__`. */
   readonly separator?: string;
-  /** Addresses as `serve --listen` takes them. */
+  /** Addresses, as for `serve --listen`. */
   readonly listen?: readonly string[];
-  /** For every server that does not say otherwise. */
+  /** Defaults for servers without limits of their own. */
   readonly limits?: LimitSettings;
   /** How long calls in flight may take when the gateway stops. */
   readonly drainMs?: number;
-  /** How long the others are kept waiting for a server that does not answer. */
+  /** How long a list of all servers waits for a server that does not answer. */
   readonly patienceMs?: number;
 }
 
-/** The block `gateway` of a file. It is ours alone, so a wrong value is an error of the file. */
+/** Reads the block `gateway` of a file. No other application uses it, so an invalid value is an error. */
 export function readGateway({ root }: Document, report: ConfigReport, resolve: Resolve): GatewaySettings {
   if (!isTable(root)) return {};
   const block = root.get('gateway');
@@ -29,7 +29,7 @@ export function readGateway({ root }: Document, report: ConfigReport, resolve: R
     return {};
   }
   if (!isTable(block)) {
-    report.error(['gateway'], `must be an object, and is ${kindOf(block)}`);
+    report.error(['gateway'], `must be an object, not ${kindOf(block)}`);
     return {};
   }
   const settings: Record<string, unknown> = {};
@@ -52,7 +52,7 @@ export function readGateway({ root }: Document, report: ConfigReport, resolve: R
   return settings;
 }
 
-/** What a later one says wins, also limit by limit. */
+/** Later blocks override earlier ones, each limit separately. */
 export function mergeGateways(...blocks: readonly GatewaySettings[]): GatewaySettings {
   const limits = Object.assign({}, ...blocks.map((block) => block.limits));
   return Object.assign({}, ...blocks, Object.keys(limits).length > 0 && { limits });
@@ -62,7 +62,7 @@ const ADDRESS = /^(stdio$|unix:.|tcp:\/\/.|https?:\/\/.)/;
 
 const KINDS: Readonly<Record<keyof GatewaySettings, ValueKind>> = {
   separator: {
-    // A tool is called by the whole, and not every client takes every character in a name.
+    // It becomes part of tool names, and some clients do not accept other characters there.
     expected: '1 to 8 of the characters A-Z a-z 0-9 _ - . /',
     read: (value) => (typeof value === 'string' && /^[\w./-]{1,8}$/.test(value) ? value : undefined),
   },
@@ -82,7 +82,7 @@ const KINDS: Readonly<Record<keyof GatewaySettings, ValueKind>> = {
 
 export const GATEWAY_NAMES = Object.keys(KINDS);
 
-/** Addresses may have a port from the environment. What cannot be expanded is reported, and stays as it is. */
+/** Addresses may contain references, for example for a port. A failed reference is reported and kept. */
 function expandAll(given: unknown, path: Path, report: ConfigReport, resolve: Resolve): unknown {
   if (Array.isArray(given)) return given.map((item, at) => expandAll(item, [...path, at], report, resolve));
   if (typeof given !== 'string') return given;

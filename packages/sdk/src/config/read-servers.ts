@@ -4,18 +4,18 @@ import { type ConfigProblem, describeProblem } from './report.js';
 import type { ServerEntry } from './server-spec.js';
 import { type Definition, type ReadOptions, type SurveyedFile, surveyServers } from './survey.js';
 
-/** The servers of the files that can be used, and the problems of the rest. */
+/** The usable servers of the files, and the problems of the others. */
 export interface Servers {
-  /** By name. A server with an error is not in it. The object has no prototype, so any name is safe to look up. */
+  /** By name. Servers with errors are left out. The object has no prototype, so any name is safe to look up. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
   readonly problems: readonly ConfigProblem[];
-  /** The blocks `gateway` of all files as one: what a later file says wins, word by word. */
+  /** The merged blocks `gateway` of all files. A later file overrides single keys of an earlier one. */
   readonly gateway: GatewaySettings;
 }
 
 /**
- * Reads the servers of one file or of several, where a later file replaces the servers of an earlier one by name.
- * The content of a file never throws: what is wrong is in `problems`, and costs no other server.
+ * Reads the servers of one or several files. A server of a later file replaces one of the same name. The content of a file
+ * never causes an exception: `problems` has the errors, and they do not affect other servers.
  */
 export async function readServers(
   files: string | readonly string[],
@@ -24,7 +24,7 @@ export async function readServers(
   return toServers(await surveyServers(typeof files === 'string' ? [files] : files, options));
 }
 
-/** The same, but accepts no errors: throws one `INVALID_OPTION` error that lists them. */
+/** Like `readServers`, but throws one `INVALID_OPTION` error with all errors, if there are any. */
 export async function requireServers(
   files: string | readonly string[],
   options: ReadOptions = {},
@@ -37,7 +37,7 @@ export async function requireServers(
   });
 }
 
-/** The last definition of each name, in the order of the first; without those that cannot be used. */
+/** The last usable definition of each name, in the order of the first definitions. */
 export function toServers(files: readonly SurveyedFile[]): Servers {
   const servers: Record<string, ServerEntry> = Object.create(null);
   for (const { latest, earlier } of byName(files.flatMap(({ definitions }) => definitions))) {
@@ -52,7 +52,7 @@ export function toServers(files: readonly SurveyedFile[]): Servers {
   return { servers, problems, gateway: mergeGateways(...files.map(({ gateway }) => gateway)) };
 }
 
-/** The definitions that replace each other; `earlier` has the latest of them first. */
+/** Groups definitions by name. `earlier` starts with the most recent one. */
 export function byName(
   definitions: readonly Definition[],
 ): { readonly latest: Definition; readonly earlier: readonly Definition[] }[] {

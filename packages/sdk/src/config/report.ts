@@ -1,34 +1,34 @@
 import { type Document, keyOf, type Path } from './documents/document.js';
 import type { Source } from './server-spec.js';
 
-/** Something to tell the author of a file. The message names keys and variables, never values. */
+/** A problem of a file. The message names keys and variables, never values, which may be secrets. */
 export interface ConfigProblem {
-  /** An `error` costs the server, or the file where `server` is not set; a `warning` costs nothing. */
+  /** After an `error` the server is not used, or the file if `server` is not set. After a `warning` it is. */
   readonly severity: 'error' | 'warning';
   readonly file: string;
-  /** From 1, as `column`; both are 0 where the file could not be read at all. */
+  /** `line` and `column` start at 1. Both are 0 if the file could not be read. */
   readonly line: number;
   readonly column: number;
   /** For example `mcpServers.weather.args[0]`; empty for the file as a whole. */
   readonly key: string;
   readonly message: string;
-  /** What to do about it, where the message does not say so itself. */
+  /** What to do, if the message does not say it. */
   readonly hint?: string;
-  /** What the file refers to and has no value here: the name of a variable, or `input:ID`. */
+  /** The reference without a value: the name of a variable, or `input:ID`. */
   readonly missing?: string;
   readonly server?: string;
 }
 
-/** Collects what is wrong with one server, or with a file as a whole. */
+/** Collects the problems of one server, or of a file as a whole. */
 export interface ConfigReport {
   readonly problems: readonly ConfigProblem[];
-  /** Whether there was an error. */
+  /** Whether an error was reported. */
   readonly failed: boolean;
-  error(path: Path, message: string, more?: MoreOfProblem): void;
-  warning(path: Path, message: string, more?: MoreOfProblem): void;
+  error(path: Path, message: string, more?: ProblemDetails): void;
+  warning(path: Path, message: string, more?: ProblemDetails): void;
 }
 
-type MoreOfProblem = Pick<ConfigProblem, 'hint' | 'missing'>;
+type ProblemDetails = Pick<ConfigProblem, 'hint' | 'missing'>;
 
 export function createReport(file: string, document: Document, server?: string): ConfigReport {
   const problems: ConfigProblem[] = [];
@@ -37,7 +37,7 @@ export function createReport(file: string, document: Document, server?: string):
     severity: ConfigProblem['severity'],
     path: Path,
     message: string,
-    more: MoreOfProblem = {},
+    more: ProblemDetails = {},
   ) => {
     problems.push({
       severity,
@@ -66,7 +66,7 @@ export function sourceOf(file: string, document: Document, path: Path): Source {
   return { file, line: document.placeOf(path).line, key: keyOf(path) };
 }
 
-/** One line for people: `.mcp.json:4:7 mcpServers.weather.args: must be a list of strings, and is a number`. */
+/** One line for people: `.mcp.json:4:7 mcpServers.weather.args: must be a list of strings, not a number`. */
 export function describeProblem({ file, line, column, key, message }: ConfigProblem): string {
   const place = line > 0 ? `${file}:${line}:${column}` : file;
   return key === '' ? `${place}: ${message}` : `${place} ${key}: ${message}`;

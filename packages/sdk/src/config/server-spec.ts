@@ -1,19 +1,19 @@
 /**
- * One server: what it is called, where it is, how to connect to it, how to keep its process, and what is offered of it.
- * Every configuration format is read into this type. The host, the gateway, the daemon, the commands and the referee use
- * it as it is. It is plain data, so two of them can be compared and sent to another process.
+ * The description of one server: its name, its endpoint, and the options for its connection, its process and what is offered
+ * of it. Every configuration format is read into this type. The host, the gateway, the daemon, the commands and the referee
+ * use it. It is plain data, so it can be compared and sent to another process.
  */
 export type ServerSpec = CommandSpec | UrlSpec | SocketSpec;
 
-/** A server that is started as a process and speaks over its stdin and stdout. */
+/** A server that is started as a process and connected over its stdin and stdout. */
 export interface CommandSpec extends ServerSettings, Defined {
   readonly kind: 'command';
   readonly name: string;
-  /** Looked up in the path, or absolute. */
+  /** A name that is looked up in PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute. Where a file names none, the folder that relative paths of the file start from. */
+  /** Absolute. Default in a file: the project of the file. */
   readonly cwd: string;
 }
 
@@ -23,14 +23,14 @@ export interface UrlSpec extends ServerSettings, Defined {
   readonly name: string;
   readonly url: string;
   /**
-   * `auto` and `http`: Streamable HTTP, and HTTP with SSE (2024-11-05) where the server refuses it. Files say `http` for
-   * both. `http-only` and `sse` do not try the other one.
+   * `auto` and `http`: Streamable HTTP first, then HTTP with SSE (2024-11-05) if the server refuses it. In files `http` is
+   * common for both. `http-only` and `sse` use only one of them.
    */
   readonly transport: 'auto' | 'http' | 'http-only' | 'sse';
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A server that listens on a socket. No configuration file has one; addresses of the command line do. */
+/** A server that listens on a socket. Only the command line can name one, not a configuration file. */
 export interface SocketSpec extends ServerSettings, Defined {
   readonly kind: 'socket';
   readonly name: string;
@@ -38,17 +38,17 @@ export interface SocketSpec extends ServerSettings, Defined {
   readonly address: string;
 }
 
-/** A server of a file, with the place where it is defined. */
+/** A server of a file, with the position of its definition. */
 export type ServerEntry = (CommandSpec | UrlSpec) & Required<Pick<Defined, 'source'>>;
 
-/** Where a server is defined. Servers of the command line and of programs have neither. */
+/** Where a server is defined. Not set for servers of the command line and of programs. */
 interface Defined {
   readonly source?: Source;
   /** The definitions under the same name that this one replaces, the latest first. */
   readonly overrides?: readonly Source[];
 }
 
-/** The server itself, without the place where it is defined: two that differ only in that are the same server. */
+/** The spec without the position of its definition, for comparisons. */
 export function withoutSource(spec: ServerSpec): ServerSpec {
   const { source: _source, overrides: _overrides, ...rest } = spec;
   return rest;
@@ -65,7 +65,7 @@ export interface Source {
 
 /**
  * The options of a server. `option-table.ts` has a row for each, with its meaning and its default. The program that runs
- * the server decides what is left out.
+ * the server sets the defaults.
  */
 export interface ServerSettings extends OfferSettings, ConnectSettings, ProcessSettings {}
 
@@ -92,7 +92,7 @@ interface ConnectSettings {
   readonly idleMs?: number | false;
 }
 
-/** How to keep a process. A URL or a socket has no use for these. */
+/** How to run the process of a command. Not for URLs and sockets. */
 interface ProcessSettings {
   readonly start?: 'lazy' | 'eager';
   readonly processes?: ProcessModel;
@@ -139,16 +139,16 @@ export interface ShutdownSettings {
 
 /** Names of tools as the server has them. `*` stands for any characters. `deny` overrides `allow`. */
 export interface ToolLists {
-  /** Left out: all of them. */
+  /** Default: all tools. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** A call past a limit is refused. The gateway decides what is left out. */
+/** A call above a limit is refused. The gateway sets the defaults. */
 export interface LimitSettings {
   /** Calls that run at once. */
   readonly maxConcurrent?: number;
-  /** Calls that wait for one of them to end. */
+  /** Calls that wait until a running call has ended. */
   readonly maxQueue?: number;
   /** Calls of one caller that run at once. */
   readonly maxConcurrentPerCaller?: number;
@@ -160,19 +160,19 @@ export interface LimitSettings {
   readonly ratePerMinute?: number;
 }
 
-/** The values that are set. A key that is there and undefined would make two equal descriptions differ. */
+/** Removes undefined values, so that equal specs stay equal in a comparison. */
 export function given<T extends object>(values: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const set = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(set) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }
 
-/** Whether the lists let a tool through, by its name as the server has it. */
+/** Whether the lists allow a tool, by its name at the server. */
 export function allowsTool({ allow, deny = [] }: ToolLists, tool: string): boolean {
   if (deny.some((pattern) => matches(pattern, tool))) return false;
   return allow === undefined || allow.some((pattern) => matches(pattern, tool));
 }
 
-/** `*` is any number of any characters. Parts are looked for from left to right, so a long name costs no more than a short one. */
+/** `*` is any number of any characters. The parts are searched from left to right, which takes linear time. */
 function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return pattern === name;

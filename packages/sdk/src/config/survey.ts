@@ -15,27 +15,27 @@ import type { ServerEntry, ServerSettings, Source } from './server-spec.js';
 export interface ReadOptions {
   /** Where `${NAME}` is looked up. Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What relative names of files start from, and the workspace of files that belong to no project. */
+  /** The base of relative file names, and the workspace of files without a project. */
   readonly cwd?: string;
-  /** `${workspaceFolder}`, and what relative paths in the files start from. Default: the project of each file. */
+  /** `${workspaceFolder}`, and the base of relative paths in the files. Default: the project of each file. */
   readonly workspaceFolder?: string;
   readonly home?: string;
-  /** Values of `${input:id}`, which an editor would ask its user for. */
+  /** Values of `${input:id}`, for which an editor would ask its user. */
   readonly inputs?: Readonly<Record<string, string>>;
   /** A missing file is not an error: for `knownFiles()`. */
   readonly skipMissing?: boolean;
 }
 
-/** Everything that a file has, with what is wrong about it. */
+/** The content of a file, with its problems. */
 export interface SurveyedFile {
   /** Absolute. */
   readonly file: string;
   /** Undefined when the file is missing or is not a document. */
   readonly document?: Document;
-  /** In order. Several, also of different files, may have the same name: the last one counts. */
+  /** In the order of the file. If several definitions have the same name, the last one counts. */
   readonly definitions: readonly Definition[];
   readonly gateway: GatewaySettings;
-  /** Those of no server. */
+  /** The problems that belong to no server. */
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -43,21 +43,21 @@ export interface SurveyedFile {
 export interface Definition {
   readonly name: string;
   readonly source: Source;
-  /** As it stands there, with nothing expanded. */
+  /** The definition as it is in the file, not expanded. */
   readonly found: FoundServer;
   readonly settings: ServerSettings;
-  /** Nothing when it cannot be used here. */
+  /** Undefined: it has errors. */
   readonly entry: ServerEntry | undefined;
-  /** Whether nothing is wrong with it but that values are missing here. */
-  readonly sound: boolean;
+  /** Whether its only errors are missing values: it may be usable elsewhere. */
+  readonly isPortable: boolean;
   readonly problems: readonly ConfigProblem[];
-  /** Where its variables are read from, whether that file is there or not. Absolute. */
+  /** The absolute path of its `envFile`, whether the file exists or not. */
   readonly envFile: string | undefined;
-  /** Another problem, of this server: `keys` lead from its definition to the place. */
+  /** Creates a further problem of this server. `keys` is the path from its definition. */
   problemAt(keys: Path, severity: ConfigProblem['severity'], message: string, hint?: string): ConfigProblem;
 }
 
-/** The content of a file never throws. */
+/** Reads all definitions of the files. The content of a file never causes an exception. */
 export async function surveyServers(
   files: readonly string[],
   options: ReadOptions = {},
@@ -102,7 +102,7 @@ function readDefinition(
   const source = sourceOf(file, document, path);
   const report = createReport(file, document, name);
   const { settings, entry } = readServer();
-  const sound = report.problems.every(
+  const lacksOnlyValues = report.problems.every(
     ({ severity, missing }) => severity === 'warning' || missing !== undefined,
   );
   // A disabled server is not used, so its problems are only warnings.
@@ -115,7 +115,7 @@ function readDefinition(
     found,
     settings,
     entry,
-    sound: sound && isTable(found.value) && !isOfZed(found),
+    isPortable: lacksOnlyValues && isTable(found.value) && !isOfZed(found),
     problems,
     problemAt(keys, severity, message, hint) {
       const more = createReport(file, document, name);
@@ -128,11 +128,11 @@ function readDefinition(
     const { value, inZed, inSeconds } = found;
     const wrong = nameProblem(name);
     if (wrong !== undefined || !isTable(value)) {
-      report.error(path, wrong ?? `must be an object, and is ${kindOf(value)}`);
+      report.error(path, wrong ?? `must be an object, not ${kindOf(value)}`);
       return { settings: {}, entry: undefined };
     }
     if (isOfZed(found)) {
-      report.warning(path, 'is brought by an extension of Zed, and only Zed can start it');
+      report.warning(path, 'comes from a Zed extension; only Zed can start it');
       return { settings: {}, entry: undefined };
     }
     const settings = readSettings(value, path, inZed || inSeconds || countsInSeconds(file), report);
@@ -145,12 +145,11 @@ function readDefinition(
   }
 }
 
-/** Cursor and VS Code: a file with variables for the process. Relative to the project, as paths of the file are. */
+/** Cursor and VS Code: a file with variables for the process, relative to the project. */
 function envFileOf({ value }: FoundServer, variables: Variables): string | EnvFile | undefined {
   const given = isTable(value) ? value.get('envFile') : undefined;
   if (given === undefined || given === null || given === '') return undefined;
-  if (typeof given !== 'string')
-    return { kind: 'broken', reason: `must be a string, and is ${kindOf(given)}` };
+  if (typeof given !== 'string') return { kind: 'broken', reason: `must be a string, not ${kindOf(given)}` };
   const path = expand(given.replace(/^~(?=[\\/]|$)/, variables.home), resolverOf(variables));
   if (path.kind === 'failed') return { kind: 'broken', reason: path.failures[0]!.reason };
   return resolve(variables.workspaceFolder, path.text);
@@ -160,7 +159,7 @@ function isOfZed({ value, inZed }: FoundServer): boolean {
   return inZed && isTable(value) && !value.has('command') && !value.has('url');
 }
 
-/** Cline and Roo Code: `timeout` is in seconds there, however large the number. */
+/** Cline and Roo Code: `timeout` is always in seconds. */
 function countsInSeconds(file: string): boolean {
   return /^(cline_)?mcp_settings\.json$/.test(basename(file)) || basename(dirname(file)) === '.roo';
 }
@@ -176,7 +175,7 @@ interface EntryContext {
   readonly fileEnv: Readonly<Record<string, string>>;
 }
 
-/** One server of a file; `undefined` when it cannot be used, and then the report says why. */
+/** One server of a file. `undefined`: it has errors, which are in the report. */
 function readEntry(table: DocumentTable, context: EntryContext): ServerEntry | undefined {
   const { name, path, source, variables, settings, report, fileEnv } = context;
   const fields = createFields(path, report, resolverOf(variables));

@@ -3,12 +3,12 @@ import { type DocumentTable, isTable } from './documents/document.js';
 import { type EntryTransport, transportOf } from './read-endpoint.js';
 import type { Definition } from './survey.js';
 
-/** A server as plain JSON for `mcpServers`, whatever application it came from. */
+/** A server of any application as plain JSON for `mcpServers`. */
 export type PortableServer = Readonly<Record<string, unknown>>;
 
 /**
- * The server under our names, for a file elsewhere. References stay references, so that a secret that the file does
- * not have is not written out. `project`: what relative paths of its file start from, where it belongs to one.
+ * The server with our names, for a file in another folder. References are kept, so that no secret is written that the file
+ * does not contain. `project`: the base of relative paths, if the file belongs to a project.
  */
 export function toPortable(
   { found: { value }, settings }: Definition,
@@ -23,8 +23,8 @@ export function toPortable(
 function toCommand(table: DocumentTable, project: string | undefined): PortableServer {
   const given = table.get('command');
   const inner = isTable(given) ? given : undefined;
-  const [command, ...words] = Array.isArray(given) ? given : [inner ? inner.get('path') : given];
-  const args = [...words, ...listOf((inner ?? table).get('args'))];
+  const [command, ...listed] = Array.isArray(given) ? given : [inner ? inner.get('path') : given];
+  const args = [...listed, ...listOf((inner ?? table).get('args'))];
   const env = { ...plainTable(inner?.get('env')), ...plainTable(table.get('env')) };
   const passed = table.get('env_vars');
   return {
@@ -37,14 +37,14 @@ function toCommand(table: DocumentTable, project: string | undefined): PortableS
   };
 }
 
-/** The file stays where it is, and its values stay in it. */
+/** An absolute path; the values stay in that file. */
 function fileOf(envFile: unknown, project: string | undefined): { envFile?: string } {
   if (typeof envFile !== 'string' || envFile === '') return {};
   const stays = project === undefined || isAbsolute(envFile) || /^(~|\$|[A-Za-z]:[\\/])/.test(envFile);
   return { envFile: stays ? envFile : resolve(asText(project), envFile) };
 }
 
-/** A folder that goes for any place where the file may be. */
+/** A folder that does not depend on the position of the new file. */
 function folderOf(cwd: unknown, project: string | undefined): { cwd?: unknown } {
   if (project === undefined) return cwd === undefined ? {} : { cwd };
   if (cwd === undefined) return { cwd: asText(project) };
@@ -68,7 +68,7 @@ function toUrl(table: DocumentTable, { key, transport }: EntryTransport & { kind
   };
 }
 
-/** The project is known here and nowhere else. */
+/** Replaces references to the project, which the new file does not know. */
 function withProject(value: unknown, project: string | undefined): unknown {
   if (project === undefined) return value;
   if (typeof value === 'string') {
@@ -82,7 +82,7 @@ function withProject(value: unknown, project: string | undefined): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withProject(inner, project)]));
 }
 
-/** With nothing in it that would be taken for a reference. */
+/** Escapes references in a text. */
 function asText(text: string): string {
   return text.replaceAll('${', () => '$${');
 }

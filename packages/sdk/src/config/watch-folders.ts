@@ -2,16 +2,16 @@ import { watch } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { basename, join, parse, resolve, sep } from 'node:path';
 
-/** Calls back with the names of what changes in a folder, where the system tells them; may throw. */
+/** Calls `onEvent` for changes in a folder, with the name of the file if the system reports it. May throw. */
 export type WatchFolder = (
   folder: string,
   onEvent: (name: string | undefined) => void,
   onLost: () => void,
 ) => () => void;
 
-/** Watches folders, not files: many editors replace a file, and a watch of the old file sees nothing more. */
+/** Watches folders, not files: many editors replace a file, and a watcher of the old file would see no more changes. */
 export interface FolderWatches {
-  /** Watches wherever these files could change now, and nowhere else. Never rejects. */
+  /** Watches exactly the folders in which these files could change. Never rejects. */
   arrange(files: readonly string[]): Promise<void>;
   close(): void;
 }
@@ -35,7 +35,7 @@ export function createFolderWatches(
         folder,
         (name) => {
           const itself = name === basename(folder);
-          // Moved or deleted: the watch goes with the folder, and another one may be in its place.
+          // The folder was moved or deleted, and another one may take its place: this watcher is useless.
           if (itself) onLost();
           if (itself || name === undefined || watched.names.has(name)) onChange();
         },
@@ -43,16 +43,16 @@ export function createFolderWatches(
       );
       watches.set(folder, watched);
     } catch {
-      // The folder is gone, or the system has no watches left. The periodic look finds changes all the same.
+      // The folder is gone, or the system has no watchers left. The periodic check still finds changes.
     }
   };
 
   return {
     async arrange(files) {
-      const places = (await Promise.all(files.map(placesOf))).flat();
+      const paths = (await Promise.all(files.map(watchedPathsOf))).flat();
       if (closed) return;
       const wanted = new Map<string, Set<string>>();
-      for (const { folder, name } of places) wanted.set(folder, (wanted.get(folder) ?? new Set()).add(name));
+      for (const { folder, name } of paths) wanted.set(folder, (wanted.get(folder) ?? new Set()).add(name));
       for (const [folder, watched] of [...watches]) if (!wanted.has(folder)) drop(folder, watched);
       for (const [folder, names] of wanted) {
         const known = watches.get(folder);
@@ -78,42 +78,42 @@ const watchWithSystem: WatchFolder = (folder, onEvent, onLost) => {
   return () => watcher.close();
 };
 
-/** A name in a folder. When it is created, changed or replaced, a file may have changed. */
+/** A name in a folder. A change of it may change a watched file. */
 export interface WatchedPath {
   readonly folder: string;
   readonly name: string;
 }
 
 /**
- * Where to watch for changes of a file: in the folder that it is in, in the folder of every link on the way to it,
- * and, while a part of the way is missing, where that would appear. Never throws.
+ * Where to watch for changes of a file: in its folder, in the folder of every link in its path, and, if a part of the path
+ * is missing, where that part would appear. Never throws.
  */
-export async function placesOf(file: string): Promise<readonly WatchedPath[]> {
-  const places: WatchedPath[] = [];
+export async function watchedPathsOf(file: string): Promise<readonly WatchedPath[]> {
+  const paths: WatchedPath[] = [];
   let { folder, names } = stepsOf(file);
   for (let links = 0; links <= MAX_LINKS; ) {
     const [name, ...more] = names;
     if (name === undefined) break;
     const path = join(folder, name);
     const found = await lstat(path).catch(() => undefined);
-    if (!found || found.isSymbolicLink() || more.length === 0) places.push({ folder, name });
+    if (!found || found.isSymbolicLink() || more.length === 0) paths.push({ folder, name });
     if (!found) break;
     if (found.isSymbolicLink()) {
       const target = await readlink(path).catch(() => undefined);
       if (target === undefined) break;
-      const there = stepsOf(resolve(folder, target));
-      folder = there.folder;
-      names = [...there.names, ...more];
+      const linked = stepsOf(resolve(folder, target));
+      folder = linked.folder;
+      names = [...linked.names, ...more];
       links += 1;
     } else {
       folder = path;
       names = more;
     }
   }
-  return places;
+  return paths;
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 function stepsOf(path: string): { folder: string; names: string[] } {
@@ -124,7 +124,7 @@ function stepsOf(path: string): { folder: string; names: string[] } {
 /** The stamp of pipes and devices. */
 export const NO_FILE = 'no file';
 
-/** Differs when the content may differ. A pipe can be read only once, so it always is the same. */
+/** Changes when the content may have changed. Constant for a pipe, which can be read only once. */
 export async function stampOf(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
   if (!found) return 'missing';

@@ -7,34 +7,34 @@ import { type ReadOptions, type SurveyedFile, surveyServers } from './survey.js'
 import { createFolderWatches, NO_FILE, stampOf, type WatchFolder } from './watch-folders.js';
 
 export interface WatchOptions extends ReadOptions {
-  /** The files are read when they were left alone for so long, or for ten times as long were not. Default 100 ms. */
+  /** The files are read after no change for this time, or at the latest after ten times this time. Default 100 ms. */
   readonly quietMs?: number;
-  /** How often the files are looked at besides, since not every file system tells of changes. Default 5 s; `false`: never. */
+  /** How often the files are also checked, since some file systems do not report changes. Default 5 s; `false`: never. */
   readonly lookMs?: number | false;
   readonly clock?: Clock;
-  /** Default: what the system offers. */
+  /** Default: the watcher of Node. */
   readonly watchFolder?: WatchFolder;
 }
 
-/** What the files say now. */
+/** The current content of the files. */
 export type ServersChange =
   /** Single servers may have errors: `servers.problems`. */
   | { readonly kind: 'read'; readonly servers: Servers }
-  /** A file is missing or no document, or its block `gateway` is wrong: better keep what was there before. */
+  /** A file is missing or cannot be parsed, or its block `gateway` is invalid: the previous servers should be kept. */
   | { readonly kind: 'broken'; readonly servers: Servers; readonly problems: readonly ConfigProblem[] };
 
 export interface ServersWatch {
-  /** What was read last. */
+  /** The last content that was read. */
   readonly current: ServersChange;
-  /** Reads now; tells the callback, too, if there is news. */
+  /** Reads now. Also calls the callback if something changed. */
   reread(): Promise<ServersChange>;
-  /** No callback after this. Twice is harmless. */
+  /** No callback comes after this. A second call is harmless. */
   close(): void;
 }
 
 /**
- * Reads the files, and again whenever one of them, or an `envFile` that they name, changes, appears or goes away. Calls
- * back when they say something else.
+ * Reads the files, and reads them again when one of them, or an `envFile` that they name, changes, appears or disappears.
+ * Calls `onChange` when the content is different.
  */
 export async function watchServers(
   files: string | readonly string[],
@@ -56,8 +56,8 @@ export async function watchServers(
     if (closed) return;
     noticedAt ??= clock.now();
     stopWaiting();
-    const patience = noticedAt + 10 * quietMs - clock.now();
-    stopWaiting = clock.after(Math.max(0, Math.min(quietMs, patience)), () => void reread(), BACKGROUND);
+    const leftMs = noticedAt + 10 * quietMs - clock.now();
+    stopWaiting = clock.after(Math.max(0, Math.min(quietMs, leftMs)), () => void reread(), BACKGROUND);
   };
   const folders = createFolderWatches(notice, watchFolder);
 
@@ -65,15 +65,15 @@ export async function watchServers(
     stopWaiting();
     noticedAt = undefined;
     for (let turn = 1; ; turn += 1) {
-      // Watched before it is read: what changes from now on is noticed.
+      // Watch before reading, so that no change is missed.
       await folders.arrange(watched);
       stamps = await Promise.all(watched.map(stampOf));
       const files = await surveyServers(paths, { ...read, cwd });
       const before = watched;
-      // A pipe can be read only once: what it names is not worth another reading.
+      // A pipe can be read only once, so files that it names cannot cause another reading.
       const named = stamps.slice(0, paths.length).includes(NO_FILE) ? [] : envFilesOf(files);
       watched = [...new Set([...paths, ...named])];
-      // A file that is named for the first time was read before it was watched, so it is read again.
+      // A newly named file was read before it was watched, so everything is read again.
       if (turn === MAX_TURNS || watched.every((file) => before.includes(file))) {
         return toChange(toServers(files));
       }
@@ -127,7 +127,7 @@ function envFilesOf(files: readonly SurveyedFile[]): string[] {
   return files.flatMap(({ definitions }) => definitions.flatMap(({ envFile }) => envFile ?? []));
 }
 
-/** Files that change with each reading are read again when the system tells of it, or at the next look. */
+/** Files that change during every reading are read again after the next reported change or periodic check. */
 const MAX_TURNS = 3;
 const BACKGROUND = { background: true };
 

@@ -260,6 +260,6 @@ it('reads the settings of Zed, in its newer and its older form', async () => {
   expect(servers['old']).toMatchObject({ command: '/bin/old', args: ['-v'], env: { A: '1' } });
   expect(servers['remote']).toMatchObject({ kind: 'url', url: 'https://mcp.example/mcp' });
   expect(problems).toEqual([
-    'warning 8:5 context_servers.extension: is brought by an extension of Zed, and only Zed can start it',
+    'warning 8:5 context_servers.extension: comes from a Zed extension; only Zed can start it',
   ]);
 });

@@ -76,59 +76,47 @@ describe('a URL', () => {
 
 describe('what is wrong costs the server, and is named', () => {
   it.each<[unknown, string]>([
-    [7, 'error 3:5 mcpServers.x: must be an object, and is a number'],
+    [7, 'error 3:5 mcpServers.x: must be an object, not a number'],
     [{}, 'error 3:5 mcpServers.x: has neither command nor url'],
     [
       { command: 'c', url: 'https://a.example' },
-      'error 3:5 mcpServers.x: has both command and url: type has to say which counts',
+      'error 3:5 mcpServers.x: has both command and url; set type to say which one counts',
     ],
     [
       { type: 'stdio', url: 'https://a.example' },
-      'error 3:5 mcpServers.x: has no command, which its type asks for',
+      'error 3:5 mcpServers.x: has no command, but its type needs one',
     ],
-    [{ type: 'http', command: 'c' }, 'error 3:5 mcpServers.x: has no url, which its type asks for'],
+    [{ type: 'http', command: 'c' }, 'error 3:5 mcpServers.x: has no url, but its type needs one'],
     [
       { type: 'ws', url: 'ws://a' },
       'error 4:7 mcpServers.x.type: must be stdio, http, streamable-http or sse',
     ],
-    [{ command: '' }, 'error 4:7 mcpServers.x.command: must be a string, and is an empty string'],
-    [{ command: [] }, 'error 4:7 mcpServers.x.command: must be a string, and is an empty string'],
-    [{ command: 7 }, 'error 4:7 mcpServers.x.command: must be a string, and is a number'],
-    [
-      { command: { args: [] } },
-      'error 4:7 mcpServers.x.command.path: must be a string, and is an empty string',
-    ],
-    [
-      { command: 'c', args: 'a b' },
-      'error 5:7 mcpServers.x.args: must be a list of strings, and is a string',
-    ],
-    [{ command: 'c', args: ['a', {}] }, 'error 7:9 mcpServers.x.args[1]: must be a string, and is an object'],
-    [{ command: 'c', args: ['a\0b'] }, 'error 6:9 mcpServers.x.args[0]: cannot hold the character NUL'],
-    [
-      { command: 'c', env: ['A=1'] },
-      'error 5:7 mcpServers.x.env: must be an object of strings, and is a list',
-    ],
-    [{ command: 'c', env: { A: [] } }, 'error 6:9 mcpServers.x.env.A: must be a string, and is a list'],
-    [
-      { command: 'c', env: { 'A=B': '' } },
-      'error 6:9 mcpServers.x.env["A=B"]: is not a valid name of a variable',
-    ],
-    [{ command: 'c', cwd: 7 }, 'error 5:7 mcpServers.x.cwd: must be a string, and is a number'],
+    [{ command: '' }, 'error 4:7 mcpServers.x.command: must be a string, not an empty string'],
+    [{ command: [] }, 'error 4:7 mcpServers.x.command: must be a string, not an empty string'],
+    [{ command: 7 }, 'error 4:7 mcpServers.x.command: must be a string, not a number'],
+    [{ command: { args: [] } }, 'error 4:7 mcpServers.x.command.path: must be a string, not an empty string'],
+    [{ command: 'c', args: 'a b' }, 'error 5:7 mcpServers.x.args: must be a list of strings, not a string'],
+    [{ command: 'c', args: ['a', {}] }, 'error 7:9 mcpServers.x.args[1]: must be a string, not an object'],
+    [{ command: 'c', args: ['a\0b'] }, 'error 6:9 mcpServers.x.args[0]: cannot contain the character NUL'],
+    [{ command: 'c', env: ['A=1'] }, 'error 5:7 mcpServers.x.env: must be an object of strings, not a list'],
+    [{ command: 'c', env: { A: [] } }, 'error 6:9 mcpServers.x.env.A: must be a string, not a list'],
+    [{ command: 'c', env: { 'A=B': '' } }, 'error 6:9 mcpServers.x.env["A=B"]: is not a valid variable name'],
+    [{ command: 'c', cwd: 7 }, 'error 5:7 mcpServers.x.cwd: must be a string, not a number'],
     [{ url: 'a.example' }, 'error 4:7 mcpServers.x.url: must be a URL that begins with http:// or https://'],
     [{ url: 'ftp://a' }, 'error 4:7 mcpServers.x.url: must be a URL that begins with http:// or https://'],
     [
       { url: 'https://a', headers: { 'a b': '' } },
-      'error 6:9 mcpServers.x.headers["a b"]: is not a valid name of a header',
+      'error 6:9 mcpServers.x.headers["a b"]: is not a valid header name',
     ],
-    [{ url: 'https://me:pass@a.example' }, 'error 4:7 mcpServers.x.url: cannot have a user and a password'],
+    [
+      { url: 'https://me:pass@a.example' },
+      'error 4:7 mcpServers.x.url: cannot contain a user name or password',
+    ],
     [
       { url: 'https://a', headers: { A: 'x\u2713' } },
-      'error 6:9 mcpServers.x.headers.A: has characters that a header cannot hold',
+      'error 6:9 mcpServers.x.headers.A: has characters that a header cannot contain',
     ],
-    [
-      { url: 'https://a', headers: { A: 'x\ny' } },
-      'error 6:9 mcpServers.x.headers.A: cannot have more than one line',
-    ],
+    [{ url: 'https://a', headers: { A: 'x\ny' } }, 'error 6:9 mcpServers.x.headers.A: must be a single line'],
     [
       { url: 'https://a', bearer_token_env_var: 'T' },
       'error 5:7 mcpServers.x.bearer_token_env_var: the variable T is not set',
@@ -186,7 +174,7 @@ describe('a key that is almost known', () => {
   it('may be a command line in one string', async () => {
     const { servers, problems } = await read(server({ command: 'npx -y thing' }));
     expect(problems).toEqual([
-      'warning 4:7 mcpServers.x.command: looks like a whole command line: its arguments belong into args',
+      'warning 4:7 mcpServers.x.command: looks like a whole command line; put its arguments into args',
     ]);
     expect(servers['x']).toMatchObject({ command: 'npx -y thing' });
   });

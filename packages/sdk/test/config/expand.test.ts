@@ -61,7 +61,7 @@ describe('expansion', () => {
     ['${input:other}', 'failed: ${input:other} has no value: an editor would ask for it'],
     ['${command:pick.one}', 'failed: ${command:…} is a variable that only its own application can resolve'],
     ['${file:/run/token}', 'failed: ${file:…} is a variable that only its own application can resolve'],
-    ['${A:-${B}}', 'failed: the default of A cannot have a ${…} of its own'],
+    ['${A:-${B}}', 'failed: the default of A cannot contain a ${…}'],
   ])('%j fails', (text, reason) => {
     expect(expanded(text, { A: 'a' })).toBe(reason);
   });

@@ -38,7 +38,7 @@ describe('one bad server', () => {
           column: 41,
           key: 'mcpServers.bad.env.KEY',
           message: 'the variable NOT_SET is not set',
-          hint: 'set NOT_SET where this runs, or write ${NOT_SET:-DEFAULT}',
+          hint: 'set NOT_SET in the environment, or write ${NOT_SET:-DEFAULT}',
           missing: 'NOT_SET',
           server: 'bad',
         },
@@ -51,8 +51,8 @@ describe('one bad server', () => {
     ['', 'the name of a server cannot be empty'],
     ['  ', 'the name of a server cannot be empty'],
     ['x'.repeat(129), 'the name of a server cannot be longer than 128 characters'],
-    ['a\u0007b', 'the name of a server cannot have characters that do not print'],
-    ['a\u202eb', 'the name of a server cannot have characters that do not print'],
+    ['a\u0007b', 'the name of a server cannot contain unprintable characters'],
+    ['a\u202eb', 'the name of a server cannot contain unprintable characters'],
     ['__proto__', 'is not allowed as the name of a server'],
   ])('cannot be called %j', async (name, message) => {
     const text = `{ "mcpServers": { ${JSON.stringify(name)}: { "command": "c" }, "ok": { "command": "c" } } }`;
@@ -86,7 +86,7 @@ describe('one bad server', () => {
       '{ "mcpServers": {\n "x": { "command": "a" },\n "x": { "command": "b" } } }',
     );
     expect(servers['x']).toMatchObject({ command: 'b', source: { line: 3 } });
-    expect(problems).toEqual(['warning 3:2 mcpServers.x: is there twice; the last one counts']);
+    expect(problems).toEqual(['warning 3:2 mcpServers.x: is defined twice; the last definition counts']);
   });
 });
 
@@ -106,12 +106,8 @@ describe('a file that cannot be parsed', () => {
     ],
     ['.mcp.json', '{ "a": "open }', 'error 1:8 : expected the closing quote of a string'],
     ['.mcp.json', '{} {}', 'error 1:4 : expected the end of the file'],
-    ['.mcp.json', '[]', 'error 1:1 : must be an object with mcpServers, and is a list'],
-    [
-      '.mcp.json',
-      '{ "mcpServers": [] }',
-      'error 1:3 mcpServers: must be an object of servers, and is a list',
-    ],
+    ['.mcp.json', '[]', 'error 1:1 : must be an object with mcpServers, not a list'],
+    ['.mcp.json', '{ "mcpServers": [] }', 'error 1:3 mcpServers: must be an object of servers, not a list'],
     ['config.toml', 'a = 1\nb = secret', 'error 2:5 : expected TOML: invalid value'],
     [
       'config.toml',
@@ -129,7 +125,7 @@ describe('a file that cannot be parsed', () => {
 
   it('without servers is a warning, since files of others may have none', async () => {
     expect((await read('{ "theme": "dark" }')).problems).toEqual([
-      'warning 1:1 : names no servers: there is none of mcpServers, servers, mcp_servers, context_servers',
+      'warning 1:1 : names no servers; expected one of mcpServers, servers, mcp_servers, context_servers',
     ]);
     expect((await read('model = "x"', { as: 'config.toml' })).problems).toHaveLength(1);
     expect((await read('{ "mcpServer": {} }')).problems).toEqual([

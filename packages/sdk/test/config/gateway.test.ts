@@ -32,7 +32,7 @@ describe('the block gateway', () => {
   });
 
   it.each<[unknown, readonly string[]]>([
-    [[], ['error gateway: must be an object, and is a list']],
+    [[], ['error gateway: must be an object, not a list']],
     [{ separator: '' }, ['error gateway.separator: must be 1 to 8 of the characters A-Z a-z 0-9 _ - . /']],
     [{ separator: ' ' }, ['error gateway.separator: must be 1 to 8 of the characters A-Z a-z 0-9 _ - . /']],
     [{ drainMs: -1 }, ['error gateway.drainMs: must be a number of milliseconds, 0 or more']],

@@ -10,7 +10,7 @@ import {
   type WatchOptions,
   watchServers,
 } from '../../src/config/index.js';
-import { placesOf } from '../../src/config/watch-folders.js';
+import { watchedPathsOf } from '../../src/config/watch-folders.js';
 import { folderWith } from '../support/config.js';
 
 const one = (command: string) => `{ "mcpServers": { "x": { "command": "${command}" } } }`;
@@ -137,7 +137,7 @@ describe('a watch, with time and the system in our hands', () => {
       return next();
     };
     expect(await save('{')).toBe('expected a comma or a closing }');
-    expect(await save('{ "gateway": 1 }')).toBe('must be an object, and is a number');
+    expect(await save('{ "gateway": 1 }')).toBe('must be an object, not a number');
     expect(await save(one('first'))).toBe('first');
   });
 
@@ -261,14 +261,14 @@ describe('the places of a file', () => {
   it('are its folder, the links on the way, and what is missing', async () => {
     const folder = folderWith({ 'real/a.json': '{}' });
     symlinkSync('real', join(folder, 'link'));
-    expect(await placesOf(join(folder, 'real', 'a.json'))).toEqual([
+    expect(await watchedPathsOf(join(folder, 'real', 'a.json'))).toEqual([
       { folder: join(folder, 'real'), name: 'a.json' },
     ]);
-    expect(await placesOf(join(folder, 'link', 'a.json'))).toEqual([
+    expect(await watchedPathsOf(join(folder, 'link', 'a.json'))).toEqual([
       { folder, name: 'link' },
       { folder: join(folder, 'real'), name: 'a.json' },
     ]);
-    expect(await placesOf(join(folder, 'link', 'no', 'b.json'))).toEqual([
+    expect(await watchedPathsOf(join(folder, 'link', 'no', 'b.json'))).toEqual([
       { folder, name: 'link' },
       { folder: join(folder, 'real'), name: 'no' },
     ]);
@@ -278,6 +278,6 @@ describe('the places of a file', () => {
     const folder = folderWith({});
     symlinkSync('b', join(folder, 'a'));
     symlinkSync('a', join(folder, 'b'));
-    expect(await placesOf(join(folder, 'a'))).toHaveLength(41);
+    expect(await watchedPathsOf(join(folder, 'a'))).toHaveLength(41);
   });
 });

@@ -1,13 +1,13 @@
-/** What a parser makes of a file: plain values, and where each of them stands. */
+/** The values of a parsed file, and their positions. */
 export interface Document {
   readonly root: unknown;
-  /** Where the value at a path stands; where that is not known, the nearest one around it. */
+  /** The position of the value at a path. If it is unknown, that of the nearest enclosing value. */
   placeOf(path: Path): DocumentPosition;
-  /** Keys that stand there more than once. The last one counts. */
+  /** Keys that occur more than once. The last one counts. */
   readonly repeated: readonly Path[];
 }
 
-/** Objects of a file are maps: a key of a file can then never reach a prototype. */
+/** Objects of a file are maps, so that a key can never reach a prototype. */
 export type DocumentTable = ReadonlyMap<string, unknown>;
 export type Path = readonly (string | number)[];
 
@@ -41,8 +41,8 @@ export function keyOf(path: Path): string {
     .join('');
 }
 
-/** Where offsets of a text are. The lines are counted once, however many places are asked for. */
-export function createPlaces(text: string): (offset: number) => DocumentPosition {
+/** Converts offsets of a text to positions. The line starts are computed once. */
+export function createPositions(text: string): (offset: number) => DocumentPosition {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return (offset) => {
@@ -56,7 +56,7 @@ export function createPlaces(text: string): (offset: number) => DocumentPosition
   };
 }
 
-/** What a value is, for messages that must not show the value itself. */
+/** The kind of a value, for messages that must not show the value itself. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -67,7 +67,7 @@ export function kindOf(value: unknown): string {
     case 'number':
       return 'a number';
     case 'boolean':
-      return 'true or false';
+      return 'a boolean';
     default:
       return 'something else';
   }

@@ -6,7 +6,7 @@ export type EnvFile =
   | { readonly kind: 'variables'; readonly variables: Readonly<Record<string, string>> }
   | { readonly kind: 'broken'; readonly reason: string };
 
-/** The variables of a file in the syntax of dotenv. Never throws, and names no value. */
+/** Reads the variables of a dotenv file. Never throws. Reasons contain no values. */
 export async function readEnvFile(file: string): Promise<EnvFile> {
   try {
     return await readRegularFile(file);
@@ -16,12 +16,12 @@ export async function readEnvFile(file: string): Promise<EnvFile> {
   }
 }
 
-/** Of a pipe or a device, reading may never end, and opening it may wait for a writer. */
+/** Refuses pipes and devices: opening one may block, and reading it may never end. */
 async function readRegularFile(file: string): Promise<EnvFile> {
   const found = await stat(file);
   if (found.isDirectory()) return { kind: 'broken', reason: REASONS['EISDIR']! };
   if (!found.isFile()) return NOT_REGULAR;
-  // The file may have been replaced meanwhile: opening does not wait, and what was opened is looked at again.
+  // The file may have been replaced meanwhile, so it is opened without blocking and checked again.
   const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     if (!(await handle.stat()).isFile()) return NOT_REGULAR;
@@ -40,8 +40,8 @@ async function readRegularFile(file: string): Promise<EnvFile> {
 }
 
 /**
- * `NAME=value` a line, with `export` before it and `# …` after it. Single quotes and backticks keep everything,
- * double quotes know `\n`, `\r`, `\t`, `\"` and `\\`; a quoted value may have several lines.
+ * One `NAME=value` on each line, with an optional `export` before it and `# …` after it. Single quotes and backticks keep
+ * their content; double quotes have the escapes `\n`, `\r`, `\t`, `\"` and `\\`. A quoted value may have several lines.
  */
 export function parseEnv(text: string): EnvFile {
   const variables = new Map<string, string>();
@@ -111,7 +111,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a folder',
-  EACCES: 'it may not be read',
+  EACCES: 'permission denied',
 };
 const NOT_REGULAR: EnvFile = {
   kind: 'broken',

@@ -1,5 +1,5 @@
 import type { Node, ParseError } from 'jsonc-parser';
-import { createPlaces, type ParsedDocument, type Path } from './document.js';
+import { createPositions, type ParsedDocument, type Path } from './document.js';
 
 /** JSON with comments and trailing commas, as editors write it. */
 export async function parseJson(text: string): Promise<ParsedDocument> {
@@ -11,23 +11,23 @@ export async function parseJson(text: string): Promise<ParsedDocument> {
   if (first) return broken(text, first.offset, EXPECTED[printParseErrorCode(first.error)] ?? 'is not JSON');
   if (!tree) return broken(text, text.length, 'expected an object with mcpServers');
   const repeated: Path[] = [];
-  const placeAt = createPlaces(text);
+  const positionAt = createPositions(text);
   const offsetOf = createOffsets(tree);
   return {
     kind: 'document',
     document: {
       root: toValue(tree, [], repeated),
       repeated,
-      placeOf: (path) => placeAt(offsetOf(path)),
+      placeOf: (path) => positionAt(offsetOf(path)),
     },
   };
 }
 
 function broken(text: string, offset: number, message: string): ParsedDocument {
-  return { kind: 'broken', problem: { ...createPlaces(text)(offset), message } };
+  return { kind: 'broken', problem: { ...createPositions(text)(offset), message } };
 }
 
-/** By the names that the parser gives to its complaints. */
+/** Messages by the error names of the parser. */
 const EXPECTED: Readonly<Record<string, string>> = {
   InvalidSymbol: 'expected a value: text needs double quotes',
   InvalidNumberFormat: 'expected a number',
@@ -47,7 +47,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   InvalidCharacter: 'expected no control characters in a string: write \\n, \\t or \\u',
 };
 
-/** The parser's own conversion assigns to plain objects, where `__proto__` would be more than a key. */
+/** Replaces the conversion of the parser, which assigns to plain objects: `__proto__` would change the prototype. */
 function toValue(node: Node, path: Path, repeated: Path[]): unknown {
   if (node.type === 'array') return node.children!.map((item, at) => toValue(item, [...path, at], repeated));
   if (node.type !== 'object') return node.value;
@@ -61,13 +61,13 @@ function toValue(node: Node, path: Path, repeated: Path[]): unknown {
   return table;
 }
 
-/** A key stands where its name does, an item of a list where it begins. */
+/** The offset of a key is that of its name; the offset of a list item is its start. */
 function createOffsets(tree: Node): (path: Path) => number {
-  // Files of some applications have thousands of keys, and each of them may be asked for.
+  // Some files have thousands of keys, so each table is indexed once.
   const tables = new Map<Node, Map<unknown, Node>>();
   const propertyOf = (node: Node, name: string): Node | undefined => {
     const known = tables.get(node);
-    // Of a key that is there twice, the last one counts.
+    // The last of two equal keys counts.
     const table = known ?? new Map(node.children?.map((child) => [child.children?.[0]?.value, child]));
     if (!known) tables.set(node, table);
     return table.get(name);

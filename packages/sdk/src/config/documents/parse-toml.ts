@@ -1,4 +1,4 @@
-import { createPlaces, type ParsedDocument, type Path } from './document.js';
+import { createPositions, type ParsedDocument, type Path } from './document.js';
 
 /** The files of Codex. */
 export async function parseToml(text: string): Promise<ParsedDocument> {
@@ -6,17 +6,17 @@ export async function parseToml(text: string): Promise<ParsedDocument> {
   try {
     const root = toValue(parse(text));
     const offsets = findTomlOffsets(text);
-    const placeAt = createPlaces(text);
+    const positionAt = createPositions(text);
     return {
       kind: 'document',
       document: {
         root,
-        // TOML itself forbids to define a key twice.
+        // TOML does not allow a key twice.
         repeated: [],
         placeOf(path) {
           for (let end = path.length; end > 0; end -= 1) {
             const offset = offsets.get(JSON.stringify(path.slice(0, end)));
-            if (offset !== undefined) return placeAt(offset);
+            if (offset !== undefined) return positionAt(offset);
           }
           return { line: 1, column: 1 };
         },
@@ -37,8 +37,8 @@ function toValue(value: unknown): unknown {
 }
 
 /**
- * Where the tables and keys of a TOML text stand, by the JSON of their path: the parser does not tell. The text
- * is known to be valid, so this only has to skip over values. Keys of inline tables are not looked for.
+ * The offsets of the tables and keys of a TOML text, by the JSON of their path. The parser does not report them. The text
+ * is known to be valid, so values are only skipped. Keys of inline tables are not included.
  */
 export function findTomlOffsets(text: string): ReadonlyMap<string, number> {
   const offsets = new Map<string, number>();
@@ -62,7 +62,7 @@ export function findTomlOffsets(text: string): ReadonlyMap<string, number> {
   }
   return offsets;
 
-  /** `[a.b]` and `a.b = 1` also say where `a` is, when nothing did before. */
+  /** `[a.b]` and `a.b = 1` also set the offset of `a`, unless it is known already. */
   function note(path: Path, offset: number): void {
     for (let end = 1; end <= path.length; end += 1) {
       const key = JSON.stringify(path.slice(0, end));
@@ -71,7 +71,7 @@ export function findTomlOffsets(text: string): ReadonlyMap<string, number> {
   }
 }
 
-/** A dotted key: bare words and quoted ones. */
+/** A part of a dotted key, bare or quoted. */
 const PART = /[ \t]*(?:([\w-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')[ \t]*\.?/y;
 
 function readKey(text: string, start: number): { readonly path: string[]; readonly end: number } {
@@ -91,7 +91,7 @@ function unquote(quoted: string): string {
   try {
     return String(JSON.parse(`"${quoted}"`));
   } catch {
-    // TOML has a few escapes more than JSON; then the key is found by its table.
+    // TOML has more escapes than JSON. The position of such a key is that of its table.
     return quoted;
   }
 }

@@ -1,21 +1,21 @@
 import type { Node, Pair } from 'yaml';
-import { createPlaces, type ParsedDocument, type Path } from './document.js';
+import { createPositions, type ParsedDocument, type Path } from './document.js';
 
 /**
- * The files of Continue and Goose. Keys are texts, aliases and merge keys (`<<`) are followed, and the last of two equal
- * keys counts. A file has one document: with a second one, it would not be clear which of them is meant.
+ * The files of Continue and Goose. Keys are read as strings, aliases and merge keys (`<<`) are resolved, and the last of two
+ * equal keys counts. A file with several documents is refused: it would be ambiguous.
  */
 export async function parseYaml(text: string): Promise<ParsedDocument> {
   const { parseDocument, isAlias, isMap, isScalar, isSeq } = await import('yaml');
-  // The parser tells of a second document only if it may warn.
+  // With a lower log level the parser does not report a second document.
   const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, logLevel: 'error' });
-  const placeAt = createPlaces(text);
+  const positionAt = createPositions(text);
   const [error] = document.errors;
   if (error) {
-    // The first line only: what follows may be an excerpt of the file, which may hold secrets.
+    // Only the first line: the rest may quote the file, which may contain secrets.
     const message =
       error.code === 'MULTIPLE_DOCS' ? SEVERAL : `expected YAML: ${error.message.split('\n')[0]!}`;
-    return { kind: 'broken', problem: { ...placeAt(error.pos[0]), message } };
+    return { kind: 'broken', problem: { ...positionAt(error.pos[0]), message } };
   }
   const offsets = new Map<string, number>();
   const repeated: Path[] = [];
@@ -23,7 +23,7 @@ export async function parseYaml(text: string): Promise<ParsedDocument> {
   let wrongMerge: number | undefined;
   const root = toValue(document.contents, []);
   if (wrongMerge !== undefined) {
-    return { kind: 'broken', problem: { ...placeAt(wrongMerge), message: WRONG_MERGE } };
+    return { kind: 'broken', problem: { ...positionAt(wrongMerge), message: WRONG_MERGE } };
   }
   return {
     kind: 'document',
@@ -33,7 +33,7 @@ export async function parseYaml(text: string): Promise<ParsedDocument> {
       placeOf(path) {
         for (let end = path.length; end > 0; end -= 1) {
           const offset = offsets.get(JSON.stringify(path.slice(0, end)));
-          if (offset !== undefined) return placeAt(offset);
+          if (offset !== undefined) return positionAt(offset);
         }
         return { line: 1, column: 1 };
       },
@@ -41,9 +41,9 @@ export async function parseYaml(text: string): Promise<ParsedDocument> {
   };
 
   function toValue(node: unknown, path: Path): unknown {
-    // A few aliases of aliases can stand for more than any memory holds.
+    // Nested aliases can expand to more values than fit into memory.
     nodes += 1;
-    if (nodes > MAX_NODES) throw new Error(`expected fewer than ${MAX_NODES} values, aliases counted out`);
+    if (nodes > MAX_NODES) throw new Error(`expected fewer than ${MAX_NODES} values, with aliases expanded`);
     if (isAlias(node)) return toValue(node.resolve(document), path);
     if (isSeq(node)) {
       return node.items.map((item, at) => {
@@ -70,7 +70,7 @@ export async function parseYaml(text: string): Promise<ParsedDocument> {
     return table;
   }
 
-  /** What `<<` brings in. Of several tables the first that has a key counts, and the table's own keys win. */
+  /** The keys of `<<`. The first of several tables that has a key counts, and own keys override merged ones. */
   function toMerged(pairs: readonly Pair[], path: Path): Map<string, unknown> {
     const merged = new Map<string, unknown>();
     for (const { key, value } of pairs) {
@@ -84,7 +84,7 @@ export async function parseYaml(text: string): Promise<ParsedDocument> {
     return merged;
   }
 
-  /** In quotes it is a name like any other. */
+  /** A quoted `<<` is an ordinary key. */
   function isMerge(key: unknown): boolean {
     return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
   }
@@ -96,5 +96,5 @@ export async function parseYaml(text: string): Promise<ParsedDocument> {
 }
 
 const MAX_NODES = 100_000;
-const SEVERAL = 'expected one YAML document; put what follows "---" into a file of its own';
+const SEVERAL = 'expected one YAML document; put the part after "---" into another file';
 const WRONG_MERGE = 'expected an alias of a table, or a list of those, under the merge key "<<"';

@@ -11,7 +11,7 @@ export type DocumentResult =
   | { readonly kind: 'missing'; readonly problem: ConfigProblem }
   | { readonly kind: 'broken'; readonly problem: ConfigProblem };
 
-/** Reads a file, TOML and YAML by their names and JSON otherwise. Never throws, and never writes. */
+/** Reads a file. The extension decides between TOML and YAML; all other files are JSON. Never throws. */
 export async function readDocument(file: string): Promise<DocumentResult> {
   const problem = (message: string, line = 0, column = 0): ConfigProblem => ({
     severity: 'error',
@@ -40,7 +40,7 @@ export async function readDocument(file: string): Promise<DocumentResult> {
     const hint = parse === parseJson && looksLikeYaml(text) ? YAML_HINT : '';
     return { kind: 'broken', problem: problem(`${message}${hint}`, line, column) };
   } catch (error) {
-    // The parsers call themselves for each level, and a hostile file may have more of them than the stack.
+    // The parsers are recursive, and a malicious file may be nested deeper than the stack allows.
     const reason = error instanceof RangeError ? 'expected fewer levels of nesting' : messageOf(error);
     return { kind: 'broken', problem: problem(reason, 1, 1) };
   }
@@ -51,7 +51,7 @@ function parserOf(file: string): (text: string) => Promise<ParsedDocument> {
   return /\.ya?ml$/i.test(file) ? parseYaml : parseJson;
 }
 
-/** The first line that says something is a key with a colon. */
+/** Whether the first line with content is a key and a colon. */
 function looksLikeYaml(text: string): boolean {
   const lines = text.slice(0, 4096).split('\n');
   const first = lines.find((line) => line.trim() !== '' && !line.startsWith('#'));
@@ -64,14 +64,14 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a folder',
-  EACCES: 'it may not be read',
-  EPERM: 'it may not be read',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
 };
 
-/** More than the files that applications keep their whole state in. */
+/** Larger than the files in which some applications keep their whole state. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** As a stream with an end, since the name may be that of a pipe or of a device without one. */
+/** Reads at most `MAX_BYTES`: the file may be a pipe or an endless device. */
 async function readText(file: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -81,7 +81,7 @@ async function readText(file: string): Promise<string> {
   }
   if (bytes > MAX_BYTES) throw new Error(`it is longer than ${MAX_BYTES} bytes`);
   try {
-    // The decoder also takes a byte order mark away.
+    // The decoder also removes a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
     throw new Error('it is not UTF-8 text');

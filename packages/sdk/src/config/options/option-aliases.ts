@@ -3,7 +3,7 @@ import type { ConfigReport } from '../report.js';
 import type { ServerSettings } from '../server-spec.js';
 import { isMode, NAMES, toMs } from './option-kinds.js';
 
-/** What other applications call our settings. A value that we cannot read is skipped with a warning. */
+/** Reads options under the names that other applications use. An invalid value is skipped with a warning. */
 export function fromAliases(
   table: DocumentTable,
   path: Path,
@@ -22,7 +22,7 @@ export function fromAliases(
   return settings;
 }
 
-/** The delay and the number of restarts are two keys there, and one object here; so are the lists of tools. */
+/** Several aliases can set parts of the same option: delay and number of restarts, and the lists of tools. */
 function combine(before: ServerSettings, part: ServerSettings): ServerSettings {
   const restart = before.restart && part.restart ? { ...before.restart, ...part.restart } : part.restart;
   const deny = [...(before.tools?.deny ?? []), ...(part.tools?.deny ?? [])];
@@ -37,12 +37,12 @@ function combine(before: ServerSettings, part: ServerSettings): ServerSettings {
 
 interface Alias {
   readonly expected: string;
-  /** It keeps something away, so it is an error when it cannot be read. */
+  /** It restricts access, so an invalid value is an error. */
   readonly guards?: boolean;
   read(value: unknown, secondsOnly: boolean): ServerSettings | undefined;
 }
 
-/** Those that come later win: `restartOnExit: false` over a number of restarts. */
+/** Later rows override earlier ones: `restartOnExit: false` overrides a number of restarts. */
 const ALIASES: Readonly<Record<string, Alias>> = {
   enabled: flag((enabled) => (enabled ? {} : { disabled: true })),
   timeout: {
@@ -104,9 +104,9 @@ const ALIASES: Readonly<Record<string, Alias>> = {
 
 export const ALIAS_NAMES = Object.keys(ALIASES);
 
-/** No application that counts in milliseconds waits for less than a second, so a smaller number means seconds. */
+/** A timeout below one second is not plausible, so a smaller number means seconds. */
 const LEAST_TIMEOUT_MS = 1000;
-/** The shortest time that there is: an ephemeral process ends when its work does. */
+/** The shortest possible time: an ephemeral process ends when its calls have ended. */
 const AT_ONCE_MS = 1;
 const IDLE_MS = idleIn(1);
 
@@ -118,7 +118,7 @@ function idleIn(unitMs: number): Alias {
   );
 }
 
-/** In files of other applications, zero turns a limit off. `useZero` returns what that means. */
+/** In files of other applications zero turns a limit off. `useZero` returns the option for that. */
 function duration(
   unitMs: number,
   use: (ms: number) => ServerSettings,

@@ -1,18 +1,18 @@
 import { isTable, type Path } from '../documents/document.js';
 
-/** One kind of value, as it is read. */
+/** Reads one kind of value. */
 export interface ValueKind {
   /** Follows "must be" in messages. */
   readonly expected: string;
-  /** `undefined`: not one of the expected values. */
+  /** `undefined`: the value is invalid. */
   read(value: unknown): unknown;
-  /** The part of the value that is wrong, where the value has parts. */
+  /** The invalid part of a value that has parts. */
   flaw?(value: unknown): Flaw | undefined;
 }
 
 /** One kind of value that an option may have. */
 export interface OptionKind extends ValueKind {
-  /** The same as a JSON Schema. It may refer to the `$defs` of `scripts/generate/schema-frame.json`. */
+  /** The JSON Schema of the value. It may refer to the `$defs` of `scripts/generate/schema-frame.json`. */
   readonly schema: JsonSchema;
 }
 
@@ -34,7 +34,7 @@ export const FLAG: OptionKind = {
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 };
 
-/** The longest that Node can wait. */
+/** The longest timer of Node. */
 export const MAX_MS = 2 ** 31 - 1;
 
 export const MS = whole(1, MAX_MS, 'a number of milliseconds, 1 or more', 'milliseconds');
@@ -57,15 +57,15 @@ export const NAMES: OptionKind = {
       : undefined,
 };
 
-export function oneOf(...words: readonly string[]): OptionKind {
+export function oneOf(...values: readonly string[]): OptionKind {
   return {
-    expected: words.join(' or '),
-    schema: { enum: words },
-    read: (value) => words.find((word) => word === value),
+    expected: values.join(' or '),
+    schema: { enum: values },
+    read: (value) => values.find((each) => each === value),
   };
 }
 
-/** The same, or `false`. */
+/** A value of this kind, or `false`. */
 export function orFalse(kind: OptionKind, expected = `false or ${kind.expected}`): OptionKind {
   return {
     expected,
@@ -75,7 +75,7 @@ export function orFalse(kind: OptionKind, expected = `false or ${kind.expected}`
   };
 }
 
-/** An object with these keys only: nothing would use an unknown key. `def`: its name in `$defs`. */
+/** An object with only these keys. `def`: its name in `$defs`. */
 export function objectOf(def: string, fields: Readonly<Record<string, OptionKind>>): OptionKind {
   const names = Object.keys(fields);
   const flaw = (value: unknown): Flaw | undefined => {
@@ -103,12 +103,12 @@ export function notKnown(name: string, known: readonly string[]): string {
   return `is not known${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
-/** The client checks whether the revision exists. */
+/** Checks only the form of a revision; the client checks that it exists. */
 export function isMode(value: unknown): value is string {
   return typeof value === 'string' && /^(auto|modern|legacy|\d{4}-\d{2}-\d{2})$/.test(value);
 }
 
-/** Other applications also count in seconds, and in fractions. */
+/** Other applications also use seconds, and fractions. */
 export function toMs(value: unknown, unitMs: number): number | undefined {
   if (typeof value !== 'number') return undefined;
   const ms = Math.round(value * unitMs);
@@ -126,12 +126,12 @@ function whole(least: number, most: number, expected: string, def: string): Opti
   };
 }
 
-/** The known word that differs by one slip of a finger: a letter too many, too few, wrong, or swapped. */
-export function nearMiss<T extends string>(word: string, known: readonly T[]): T | undefined {
-  return known.find((each) => each !== word && isOneSlip(word.toLowerCase(), each.toLowerCase()));
+/** The known name that differs by one typing error: a letter too many, too few, wrong, or swapped. */
+export function nearMiss<T extends string>(name: string, known: readonly T[]): T | undefined {
+  return known.find((each) => each !== name && isOneTypo(name.toLowerCase(), each.toLowerCase()));
 }
 
-function isOneSlip(a: string, b: string): boolean {
+function isOneTypo(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let end = 0;

@@ -19,13 +19,13 @@ import {
  * the table in docs/config.md come from the rows below.
  */
 export interface ServerOption extends OptionKind {
-  /** One or two sentences for people. */
+  /** One or two sentences, for the documentation. */
   readonly meaning: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** A server at a URL cannot have it. */
+  /** Only for commands, not for URLs. */
   readonly onlyCommands?: boolean;
-  /** It restricts access, so a value that cannot be read is an error wherever it stands. */
+  /** It restricts access, so an invalid value is an error everywhere. */
   readonly guards?: boolean;
   readonly flag?: OptionFlag;
 }
@@ -36,15 +36,15 @@ export interface OptionFlag {
   readonly serve?: string;
   readonly attach?: string;
   readonly help: string;
-  /** What is typed: a time, a number, a text, several texts, nothing, or one of these. */
+  /** The kind of the flag's value. A list: one of these values. */
   readonly typed: 'ms' | 'count' | 'mode' | 'list' | 'switch' | readonly string[];
-  /** The value of the option. Default: what was typed. */
+  /** Converts the typed value to the option. Default: the typed value. */
   toOption?(typed: unknown): unknown;
-  /** `serve` also takes it for all servers of a file. */
+  /** `serve` also accepts it for all servers of a file. */
   readonly forMany?: boolean;
 }
 
-/** A gateway can have them for all of its servers, too. */
+/** The block `gateway` also has them, for all servers. */
 export const LIMITS: OptionKind = objectOf('limits', {
   maxConcurrent: COUNT,
   maxQueue: COUNT_OR_NONE,
@@ -57,11 +57,11 @@ export const LIMITS: OptionKind = objectOf('limits', {
 const LISTS = objectOf('tools', { allow: NAMES, deny: NAMES });
 const MS_OR_NEVER = orFalse(MS, 'a number of milliseconds, 1 or more, or false for never');
 
-/** A new option is a row here, a field of `ServerSettings`, and the place where it takes effect. */
+/** A new option needs a row here, a field of `ServerSettings`, and the code where it takes effect. */
 export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
   disabled: {
     ...FLAG,
-    meaning: 'Switched off: it is read and not started. What is wrong with it is only a warning.',
+    meaning: 'Switches the server off: it is read but not started. Its errors become warnings.',
     default: false,
   },
   needed: { ...FLAG, meaning: 'Whether readiness (/readyz) waits for it.', default: true },
@@ -74,13 +74,13 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
     },
     flaw: (value) => LISTS.flaw?.(value),
     meaning:
-      'Which of its tools are shown and may be called. A list is short for allow. In names, * stands for any characters; what is denied is never allowed.',
+      'Which of its tools are listed and may be called. A list is short for allow. In names, * stands for any characters; deny overrides allow.',
     examples: [['get_*'], { deny: ['delete_*'] }],
     guards: true,
     flag: {
       serve: '--ignore-tool <pattern>',
       attach: '--ignore-tool <pattern>',
-      help: 'leave out a tool of the server; * is any text; repeatable',
+      help: 'hide a tool of the server; * is any text; repeatable',
       typed: 'list',
       toOption: (deny) => ({ deny }),
     },
@@ -88,11 +88,11 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
   limits: {
     ...LIMITS,
     meaning:
-      'What the server is spared. Past a limit a call is refused, with the time after which to try again, and others are not affected.',
+      'Limits that protect the server. A call above a limit is refused with the time after which to try again; other callers are not affected.',
     guards: true,
     flag: {
       serve: '--max-concurrent <count>',
-      help: 'calls that a server is given at the same time',
+      help: 'calls that run in a server at the same time',
       typed: 'count',
       toOption: (maxConcurrent) => ({ maxConcurrent }),
       forMany: true,
@@ -100,80 +100,79 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
   },
   stateless: {
     ...FLAG,
-    meaning: 'It keeps nothing for its callers, so that different principals may share a process of it.',
+    meaning: 'The server keeps no state for its clients, so that different principals may share a process.',
     default: false,
     flag: {
       serve: '--stateless-server',
-      help: 'the server keeps nothing for its clients: different principals may share it',
+      help: 'the server keeps no state for its clients: different principals may share it',
       typed: 'switch',
     },
   },
   timeoutMs: {
     ...MS,
-    meaning: 'Time for one call.',
+    meaning: 'Timeout of one call.',
     default: 60_000,
     flag: {
       serve: '-t, --timeout <ms>',
       attach: '-t, --timeout <ms>',
-      help: 'how long the server may take over one call (default: 600000)',
+      help: 'timeout of one call (default: 600000)',
       typed: 'ms',
     },
   },
   connectTimeoutMs: {
     ...MS,
-    meaning: 'Time for all of connecting, with finding out the era.',
+    meaning: 'Timeout of connecting, including the detection of the era.',
     default: 30_000,
     flag: {
       serve: '--connect-timeout <ms>',
-      help: 'how long it may take to connect to the server (default: 30000)',
+      help: 'timeout of connecting to the server (default: 30000)',
       typed: 'ms',
     },
   },
   silenceMs: {
     ...MS,
     meaning:
-      'How long a server that shows life may be silent on the first question before it counts as legacy.',
+      'How long a server that has shown activity may leave the first request unanswered before it counts as legacy.',
     default: 1000,
   },
   bootMs: {
     ...MS,
-    meaning: 'How long a server may take to show life before it counts as legacy.',
+    meaning: 'How long a server may take to show any activity before it counts as legacy.',
     default: 5000,
   },
   mode: {
     expected: 'auto, modern, legacy or a revision such as 2025-11-25',
     schema: { $ref: '#/$defs/mode' },
     read: (value) => (isMode(value) ? value : undefined),
-    meaning:
-      'The era that the server speaks: auto finds out, modern and legacy insist on one, a revision insists on that.',
+    meaning: 'The era of the server: auto detects it; modern, legacy or a revision requires it.',
     default: 'auto',
     flag: {
       serve: '--upstream-protocol <era>',
       attach: '-m, --mode <mode>',
-      help: 'find out the era of the server (auto), or insist on modern, legacy or a revision (default: auto)',
+      help: 'detect the era of the server (auto), or require modern, legacy or a revision (default: auto)',
       typed: 'mode',
     },
   },
-  maxRounds: { ...COUNT, meaning: 'How often the server may ask back within one call.', default: 16 },
+  maxRounds: { ...COUNT, meaning: 'How many rounds of questions one call may have.', default: 16 },
   maxInFlight: {
     ...COUNT,
-    meaning: 'Calls that a process, or the server at a URL, is given at once.',
+    meaning: 'Calls that run at once in a process, or at a URL.',
     default: 256,
   },
   maxLineBytes: {
     ...COUNT,
-    meaning: 'The longest line of a process, or answer of a URL. A longer one costs its call.',
+    meaning: 'The longest line of a process, or answer of a URL. A call with a longer answer fails.',
     default: 67_108_864,
   },
   idleMs: {
     ...MS_OR_NEVER,
     meaning:
-      'How long a process, or a session with a URL, may be without work before it is ended. false: for ever.',
+      'How long a process, or a session with a URL, may be idle before it is ended. false: it is never ended.',
     examples: [60_000, false],
   },
   start: forCommands({
     ...oneOf('lazy', 'eager'),
-    meaning: 'Started with its first use (lazy) or with the gateway (eager).',
+    meaning: 'Starts the server with its first use (lazy) or with the gateway (eager).',
     default: 'lazy',
   }),
   processes: forCommands({
@@ -193,43 +192,43 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
       const pool = COUNT.read(value.get('pool'));
       return pool === undefined ? undefined : { pool };
     },
-    meaning: 'Who shares a process.',
+    meaning: 'Which clients share a process.',
     default: 'shared',
     examples: ['shared', 'per-conversation', 'per-principal', { pool: 2 }],
     flag: {
       serve: '--processes <model>',
-      help: 'one process for all clients, or one for each legacy client (default: shared; with nothing but stdio to listen on, per-client)',
+      help: 'one process for all clients, or one for each legacy client (default: shared; per-client if stdio is the only address)',
       typed: ['shared', 'per-client'],
       toOption: (typed) => (typed === 'per-client' ? 'per-conversation' : typed),
     },
   }),
-  maxProcesses: forCommands({ ...COUNT, meaning: 'How many processes there may be at once.' }),
+  maxProcesses: forCommands({ ...COUNT, meaning: 'How many processes may run at once.' }),
   maxQueue: forCommands({
     ...COUNT_OR_NONE,
-    meaning: 'Calls that may wait for a process, or for room in it.',
+    meaning: 'Calls that may wait for a process, or for a free slot in it.',
     default: 1024,
   }),
   maxParked: forCommands({
     ...COUNT,
     meaning:
-      'Calls of a process that may wait for an answer to a question. Past it, the oldest call of the client that has most of them is ended.',
+      'Calls of a process that may wait for an answer to a question. Above this limit the oldest call of the client with the most is ended.',
     default: 1000,
     flag: {
       serve: '--max-parked <count>',
-      help: 'calls of each server that may wait for an answer to a question; the client with most loses its oldest (default: 1000)',
+      help: 'calls of each server that may wait for an answer to a question; the client with the most loses its oldest (default: 1000)',
       typed: 'count',
       forMany: true,
     },
   }),
-  maxAgeMs: forCommands({ ...MS, meaning: 'A process is replaced by a fresh one at this age.' }),
+  maxAgeMs: forCommands({ ...MS, meaning: 'A process is replaced by a new one at this age.' }),
   overlap: forCommands({
     ...FLAG,
-    meaning: 'Starts the fresh process before the old one has ended, for servers that can run twice.',
+    meaning: 'Starts the new process before the old one has ended, for servers that can run twice at once.',
     default: false,
   }),
   drainMs: forCommands({
     ...MS,
-    meaning: 'How long calls may take when their process is to be replaced.',
+    meaning: 'How long calls in flight may take when their process is replaced.',
     default: 30_000,
   }),
   restart: forCommands({
@@ -242,18 +241,18 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
         jitter: SHARE,
       }),
     ),
-    meaning: 'How a process that ended is started again. false: only by its next use.',
+    meaning: 'How a process that exited is restarted. false: only by its next use.',
     examples: [false, { attempts: 5, firstDelayMs: 1000 }],
   }),
   health: forCommands({
     ...orFalse(objectOf('health', { everyMs: MS, timeoutMs: MS, maxSilentMs: MS })),
-    meaning: 'Looks whether an idle process still answers.',
+    meaning: 'Checks that an idle process still answers.',
     default: false,
   }),
   maxUnreadMs: forCommands({
     ...MS_OR_NEVER,
     meaning:
-      'A process that has read nothing of its stdin for so long, although something waits, is killed and started again. false: never.',
+      'A process that has not read its stdin for this time, although data waits, is killed and restarted. false: never.',
     default: 60_000,
   }),
   shutdown: forCommands({
@@ -265,13 +264,13 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
     schema: { anyOf: [{ enum: ['minimal', 'all'] }, NAMES.schema] },
     read: (value) => NAMES.read(value) ?? oneOf('minimal', 'all').read(value),
     meaning:
-      'Variables of our own environment that the process gets: those that programs need to run (minimal), all, or these.',
+      'Variables of the environment of isthmus that the process gets: those that programs need to run (minimal), all, or the listed ones.',
     default: 'minimal',
     examples: ['minimal', 'all', ['PATH', 'HOME', 'HTTPS_PROXY']],
     flag: {
       serve: '--pass-environment',
       attach: '--pass-environment',
-      help: 'the command gets your whole environment; attached hosts that differ in it do not share a process',
+      help: 'pass your whole environment to the command; hosts with different environments do not share a process',
       typed: 'switch',
       toOption: () => 'all',
     },
@@ -279,27 +278,27 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
   trustHints: forCommands({
     ...FLAG,
     meaning:
-      'Believes tools that call themselves read-only or idempotent: their calls may be made again after a crash.',
+      'Trusts the read-only and idempotent hints of tools: calls of such tools may be repeated after a crash.',
     default: false,
   }),
   questions: forCommands({
     ...oneOf('adaptive', 'queue', 'refuse'),
-    meaning: "What to do about a legacy server's questions while several conversations have calls in flight.",
+    meaning: 'How questions of a legacy server are handled while several conversations have calls in flight.',
     default: 'adaptive',
   }),
   stderrBytes: forCommands({
     ...COUNT,
-    meaning: 'How much of what the process writes to stderr is kept.',
+    meaning: 'How many of the last bytes of stderr are kept.',
   }),
   logStderr: forCommands({
     ...FLAG,
     meaning:
-      'Whether the log has what the process writes to stderr. For servers that write a lot there. Errors quote the end of it in any case.',
+      'Whether the log contains the stderr of the process. Set it to false for servers that write a lot. Errors quote the end of stderr in any case.',
     default: true,
     flag: {
       serve: '--hide-stderr',
       attach: '--hide-stderr',
-      help: 'do not show what the command writes to stderr; errors quote the end of it in any case',
+      help: 'do not show the stderr of the command; errors quote the end of it in any case',
       typed: 'switch',
       toOption: () => false,
     },

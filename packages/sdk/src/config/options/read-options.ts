@@ -6,8 +6,8 @@ import { flawOf, nearMiss, notKnown } from './option-kinds.js';
 import { isOption, OPTION_NAMES, OPTIONS } from './option-table.js';
 
 /**
- * How the server is to be kept. Our names count in a block `isthmus` and beside `command`; in the block they win,
- * and no other application uses it. So a wrong value is an error there, and is skipped with a warning elsewhere.
+ * Reads the options of a server: next to `command`, and in the block `isthmus`, which overrides them. No other application
+ * uses the block, so an invalid value there is an error. Elsewhere it is skipped with a warning.
  */
 export function readSettings(
   table: DocumentTable,
@@ -22,7 +22,7 @@ export function readSettings(
     const given = table.get(name);
     const value = setting.read(given);
     if (value !== undefined) settings = withSetting(settings, name, value);
-    else if (setting.guards) complain(report, path, name, given);
+    else if (setting.guards) reportFlaw(report, path, name, given);
     else {
       const { path: inside, message } = flawOf(setting, given);
       if (inside.length === 0) report.warning([...path, name], `is not used: it ${message}`);
@@ -43,38 +43,38 @@ export function readSettings(
     }
     const value = OPTIONS[name].read(given);
     if (value !== undefined) settings = withSetting(settings, name, value);
-    else complain(report, at, name, given);
+    else reportFlaw(report, at, name, given);
   }
   return settings;
 }
 
-/** Lists of tools are two settings in one: who says what is allowed has not taken back what is denied. */
+/** `tools` has two lists: setting `allow` must not remove `deny`. */
 function withSetting(settings: ServerSettings, name: keyof ServerSettings, value: unknown): ServerSettings {
   if (name === 'tools') return { ...settings, tools: { ...settings.tools, ...(value as object) } };
   return { ...settings, [name]: value };
 }
 
-function complain(report: ConfigReport, path: Path, name: keyof ServerSettings, given: unknown): void {
+function reportFlaw(report: ConfigReport, path: Path, name: keyof ServerSettings, given: unknown): void {
   const { path: inside, message } = flawOf(OPTIONS[name], given);
   report.error([...path, name, ...inside], message);
 }
 
-/** Settings in the block that a server at a URL cannot have. */
+/** Warns of options in the block that only commands can have. */
 export function warnOfProcessSettings(table: DocumentTable, path: Path, report: ConfigReport): void {
   const block = table.get('isthmus');
   for (const name of isTable(block) ? block.keys() : []) {
     if (isOption(name) && OPTIONS[name].onlyCommands) {
-      report.warning([...path, 'isthmus', name], 'is for a command, and this is a URL');
+      report.warning([...path, 'isthmus', name], 'is only for commands; this server is a URL');
     }
   }
 }
 
-/** Unknown keys belong to other applications. A key that looks like a known one that is missing gives a warning. */
+/** Unknown keys belong to other applications. A key that looks like a misspelled known key gives a warning. */
 export function warnOfNearMisses(table: DocumentTable, path: Path, report: ConfigReport): void {
   for (const name of table.keys()) {
     if (KNOWN_KEYS.has(name)) continue;
     const meant =
-      (Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined) ?? nearMiss(name, WORTH_A_GUESS);
+      (Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined) ?? nearMiss(name, SUGGESTED_NAMES);
     if (meant !== undefined && !table.has(meant)) {
       report.warning([...path, name], `is not known; did you mean ${meant}?`);
     }
@@ -86,8 +86,8 @@ const BASIC = [
   ...['url', 'headers', 'type', 'disabled', 'enabled', 'timeout', 'isthmus'],
 ];
 
-/** Short names are too close to names of other applications: `mode` to `model`. */
-const WORTH_A_GUESS = [...BASIC, ...OPTION_NAMES.filter((name) => name.length > 5)];
+/** Short names are too similar to names of other applications: `mode` to `model`. */
+const SUGGESTED_NAMES = [...BASIC, ...OPTION_NAMES.filter((name) => name.length > 5)];
 
 const SYNONYMS: Readonly<Record<string, string>> = {
   cmd: 'command',
@@ -98,7 +98,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   endpoint: 'url',
 };
 
-/** Every key of a server that is read or reported. */
+/** All keys of a server that are read or reported. */
 export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...BASIC,
   ...OPTION_NAMES,

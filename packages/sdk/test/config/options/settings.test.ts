@@ -231,7 +231,7 @@ it('what only a process can have is told in the block of a URL', async () => {
   );
   expect(servers['x']).toMatchObject({ kind: 'url', idleMs: 5, tools: { allow: ['a'] } });
   expect(problems).toEqual([
-    'warning 6:9 mcpServers.x.isthmus.processes: is for a command, and this is a URL',
+    'warning 6:9 mcpServers.x.isthmus.processes: is only for commands; this server is a URL',
   ]);
 });
 
