@@ -4,7 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { drive } from '../lib/client-driver.js';
+import { drive } from './driver.js';
 
 const CLIENT_INFO = { name: 'bare', version: '0.0.0' };
 const ENVELOPE = {

@@ -1,7 +1,7 @@
 /** A host of isthmus, as built: one process, shared by as many conversations as there are calls in flight. */
 
 import { createHost } from '@isthmus/sdk';
-import { drive } from '../lib/client-driver.js';
+import { drive } from './driver.js';
 
 const CONVERSATIONS = 50;
 

@@ -1,7 +1,7 @@
 /** The client of isthmus, as built. */
 
 import { connect, stdio } from '@isthmus/sdk';
-import { drive } from '../lib/client-driver.js';
+import { drive } from './driver.js';
 
 await drive(async (mode, command, args) => {
   const client = await connect(stdio({ command, args }), { mode, cache: false });

@@ -2,7 +2,7 @@
 
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { drive } from '../lib/client-driver.js';
+import { drive } from './driver.js';
 
 await drive(async (mode, command, args) => {
   const client = new Client(

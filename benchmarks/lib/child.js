@@ -4,7 +4,15 @@
  */
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * @typedef {object} StartOptions
+ * @property {NodeJS.Signals} [endSignal] for a program that does not end when its input does
+ * @property {NodeJS.ProcessEnv} [env] besides our own
+ * @property {boolean} [hasProbe] it can be asked for its heap; see probe.js
+ */
 
 /**
  * @typedef {object} Child
@@ -15,11 +23,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
  * @property {() => number | undefined} cpuMicros user + system time of all its threads so far
  * @property {() => number | undefined} rssBytes the memory it holds now (VmRSS)
  * @property {() => number | undefined} peakRssBytes the most memory it ever held (VmHWM)
+ * @property {() => Promise<NodeJS.MemoryUsage>} askMemory after garbage collection; needs a probe
  * @property {() => Promise<void>} close ends its input, waits, then kills; settles when it is gone
  */
 
 const STDERR_TAIL = 2000;
 const CLOSE_GRACE_MS = 1500;
+const PROBE_AT_MOST_MS = 30_000;
+const PROBE = ['--expose-gc', '--import', new URL('./probe.js', import.meta.url).href];
 // USER_HZ is 100 on every Linux that Node runs on.
 const MICROS_PER_TICK = 10_000;
 
@@ -35,11 +46,16 @@ export function killAll() {
  * Starts `node …args` with its three streams piped.
  * @param {readonly string[]} args
  * @param {string} cwd
- * @param {NodeJS.Signals} [endSignal] for a program that does not end when its input does
+ * @param {StartOptions} [options]
  * @returns {Child}
  */
-export function startNode(args, cwd, endSignal) {
-  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+export function startNode(args, cwd, { endSignal, env, hasProbe = false } = {}) {
+  const stdio = /** @type {const} */ (['pipe', 'pipe', 'pipe']);
+  const child = spawn(process.execPath, hasProbe ? [...PROBE, ...args] : args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: hasProbe ? [...stdio, 'ipc'] : [...stdio],
+  });
   const exited = watch(child);
   let stderrTail = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -55,6 +71,15 @@ export function startNode(args, cwd, endSignal) {
     cpuMicros: () => readProc(() => readCpuMicros(child.pid)),
     rssBytes: () => readProc(() => readStatus(child.pid, /^VmRSS:\s+(\d+) kB$/m)),
     peakRssBytes: () => readProc(() => readStatus(child.pid, /^VmHWM:\s+(\d+) kB$/m)),
+    askMemory: async () => {
+      child.send('memory');
+      const timeout = AbortSignal.timeout(PROBE_AT_MOST_MS);
+      const answer = once(child, 'message', { signal: timeout });
+      const gone = exited.then((how) =>
+        Promise.reject(new Error(`it ${how} when it was asked for its memory`)),
+      );
+      return (await Promise.race([answer, gone]))[0];
+    },
     close: async () => {
       child.stdin.end();
       if (endSignal !== undefined) child.kill(endSignal);

@@ -15,7 +15,7 @@
 const ID_DIGITS = 7;
 export const LEGACY_REVISION = '2025-11-25';
 export const MODERN_REVISION = '2026-07-28';
-const CLIENT_INFO = { name: 'isthmus-benchmarks', version: '0.0.0' };
+export const CLIENT_INFO = { name: 'isthmus-benchmarks', version: '0.0.0' };
 
 export const INITIALIZE_MESSAGE = JSON.stringify({
   jsonrpc: '2.0',

@@ -56,6 +56,7 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
   let inFlight = 0;
   let answered = 0;
   let stopAt = 0;
+  let unsent = 0;
   let lastHeard = 0;
   let lastAt = 0;
   let latencies = new Float64Array(1 << 16);
@@ -128,13 +129,18 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
     return response;
   }
 
-  /** @param {{ inFlight: number, forMs: number }} plan */
-  async function run(plan) {
+  /** @param {import('./load.js').Plan} plan */
+  async function run({
+    inFlight: wanted,
+    forMs = Number.POSITIVE_INFINITY,
+    calls = Number.POSITIVE_INFINITY,
+  }) {
     answered = 0;
+    unsent = calls;
     const done = wait('an answer to tools/call');
     const begin = performance.now();
-    stopAt = begin + plan.forMs;
-    for (const lane of lanes.slice(0, plan.inFlight)) send(lane, begin);
+    stopAt = begin + forMs;
+    for (const lane of lanes.slice(0, Math.min(wanted, unsent))) send(lane, begin);
     await done;
     const sorted = latencies.subarray(0, answered).sort();
     return {
@@ -158,7 +164,7 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
       lane.pending = isWhole ? undefined : bytes;
       if (!isWhole) return;
       if (lane.id !== 0 || lane.onResponse !== undefined) return;
-      if (now < stopAt) send(lane, now);
+      if (now < stopAt && unsent > 0) send(lane, now);
       else if (inFlight === 0) waiting?.resolve(undefined);
     } catch (error) {
       abort(/** @type {Error} */ (error));
@@ -221,6 +227,7 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
     lane.id = nextId;
     lane.sentAt = now;
     inFlight += 1;
+    unsent -= 1;
     lane.socket.write(lane.request.batch(nextId, 1));
     nextId += 1;
   }

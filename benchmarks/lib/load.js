@@ -26,11 +26,13 @@ import {
  * @property {number} p99Micros
  */
 
+/** @typedef {{ inFlight: number, forMs?: number, calls?: number }} Plan for so long, or so many calls */
+
 /**
  * @typedef {object} Load
  * @property {() => Promise<void>} open shakes hands where the era asks for it and makes the first call
- * @property {(plan: { inFlight: number, forMs: number }) => Promise<Window>} run
- * @property {(error: Error) => void} abort fails whatever is being waited for, now and later
+ * @property {(plan: Plan) => Promise<Window>} run
+ * @property {(error: Error) => void} abort fails the current wait and all later ones
  */
 
 const FIRST_ID = 1_000_000;
@@ -63,6 +65,7 @@ export function createLoad({ stdin, stdout }, { era, textBytes }) {
   let inFlight = 0;
   let answered = 0;
   let stopAt = 0;
+  let unsent = 0;
   let now = 0;
   let lastHeard = 0;
   let latencies = new Float64Array(1 << 16);
@@ -89,14 +92,19 @@ export function createLoad({ stdin, stdout }, { era, textBytes }) {
     waiting?.reject(broken);
   }
 
-  /** @param {{ inFlight: number, forMs: number }} plan */
-  async function run(plan) {
+  /** @param {Plan} plan */
+  async function run({
+    inFlight: wanted,
+    forMs = Number.POSITIVE_INFINITY,
+    calls = Number.POSITIVE_INFINITY,
+  }) {
     answered = 0;
+    unsent = calls;
     const done = wait('an answer to tools/call');
     const begin = performance.now();
     now = begin;
-    stopAt = begin + plan.forMs;
-    send(plan.inFlight);
+    stopAt = begin + forMs;
+    send(Math.min(wanted, unsent));
     await done;
     const sorted = latencies.subarray(0, answered).sort();
     return {
@@ -127,7 +135,8 @@ export function createLoad({ stdin, stdout }, { era, textBytes }) {
       }
       if (from < chunk.length) pending.push(from === 0 ? chunk : chunk.subarray(from));
       if (answered === before) return;
-      if (now < stopAt) send(answered - before);
+      const more = now < stopAt ? Math.min(answered - before, unsent) : 0;
+      if (more > 0) send(more);
       else if (inFlight === 0) waiting?.resolve(undefined);
     } catch (error) {
       abort(/** @type {Error} */ (error));
@@ -183,6 +192,7 @@ export function createLoad({ stdin, stdout }, { era, textBytes }) {
       sentAt[slot] = now;
     }
     nextId += count;
+    unsent -= count;
     inFlight += count;
     stdin.write(batch);
   }

@@ -1,11 +1,12 @@
 /**
  * The measurement itself: fresh processes for every cell, all subjects alive at once, and rounds that go
- * through all of them in turn, so that a noisy second hits everybody and not one.
+ * through all of them in turn, so that a noisy second hits all of them and not one.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startNode } from './child.js';
 import { createLoad } from './load.js';
+import { median, medianOf } from './statistics.js';
 import { ROOT } from './subjects.js';
 
 /** @typedef {import('./subjects.js').Subject} Subject */
@@ -14,13 +15,12 @@ import { ROOT } from './subjects.js';
 
 /**
  * @typedef {object} Effort how long to look
- * @property {number} starts fresh processes per subject and era for the start figure
  * @property {number} warmUpMs at least this long
- * @property {number} warmUpRequests and so many, for a slow subject must be compiled as well as a fast one
- * @property {number} warmUpLargeRequests the same for large texts, where each request does more
- * @property {number} warmUpAtMostMs
+ * @property {number} warmUpRequests and at least so many, for a slow subject must be compiled as well as a fast one
+ * @property {number} [warmUpLargeRequests] the same for large texts, where each request does more
  * @property {number} rounds
  * @property {number} roundMs
+ * @property {number} [coldRounds] fresh processes per subject for the cold figure
  */
 
 /**
@@ -33,8 +33,10 @@ import { ROOT } from './subjects.js';
  * @property {number} p99Micros
  */
 
-/** @typedef {Round & { subject: string, peakRssBytes: number | undefined, rounds: Round[] }} CellResult */
-/** @typedef {{ subject: string, era: Era, medianMs: number, allMs: number[] }} StartResult */
+/**
+ * @typedef {Round & { subject: string, warmUpRequests: number, peakRssBytes: number | undefined, rounds: Round[] }} CellResult
+ */
+/** @typedef {{ subject: string, serverCpuMicros: number | undefined, rounds: Round[] }} ColdResult */
 
 /**
  * Reports failures of one subject. After a failure the subject is left out of that era.
@@ -44,37 +46,14 @@ import { ROOT } from './subjects.js';
 // The last answer is out, but the server may still be busy with what follows its write.
 const SETTLE_MS = 3;
 
-/**
- * Spawn to first verified echo answer.
- * @param {readonly Subject[]} subjects
- * @param {Era} era
- * @param {Effort} effort
- * @param {OnFailure} onFailure
- * @returns {Promise<StartResult[]>}
- */
-export async function measureStarts(subjects, era, effort, onFailure) {
-  const results = subjects.map((subject) => ({
-    subject,
-    allMs: /** @type {number[]} */ ([]),
-    failed: false,
-  }));
-  for (let round = 1; round <= effort.starts; round += 1) {
-    for (const result of results.filter(({ failed }) => !failed)) {
-      try {
-        const begin = performance.now();
-        const { child } = await connect(result.subject, { era, textBytes: 64 });
-        result.allMs.push(performance.now() - begin);
-        await child.close();
-      } catch (error) {
-        result.failed = true;
-        onFailure(result.subject, era, /** @type {Error} */ (error));
-      }
-    }
-  }
-  return results
-    .filter(({ failed }) => !failed)
-    .map(({ subject, allMs }) => ({ subject: subject.name, era, medianMs: median(allMs), allMs }));
-}
+/** A warm figure of small texts never has less than this before it. */
+export const WARM_UP_AT_LEAST = 5000;
+/** The calls of a cold figure. */
+export const COLD_CALLS = 2000;
+/** Compilation and garbage collection on other threads go on for a while after the last answer. */
+const COLD_SETTLE_MS = 20;
+/** No warm-up takes longer; a subject that is slower than that fails. */
+const WARM_UP_AT_MOST_MS = 120_000;
 
 /**
  * All subjects in one cell.
@@ -87,7 +66,7 @@ export async function measureStarts(subjects, era, effort, onFailure) {
  * @returns {Promise<CellResult[]>}
  */
 export async function measureCell(subjects, cell, effort, onFailure, onProgress, open = connect) {
-  /** @type {{ subject: Subject, peer: Peer, rounds: Round[] }[]} */
+  /** @type {{ subject: Subject, peer: Peer, warmUpRequests: number, rounds: Round[] }[]} */
   let contestants = [];
   const total = subjects.length * (effort.rounds + 2);
   let done = 0;
@@ -96,8 +75,8 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress,
     onProgress(done / total, `${subject.title}, warming up`);
     try {
       const peer = await open(subject, cell);
-      contestants.push({ subject, peer, rounds: [] });
-      await guarded(peer, () => warmUp(peer, cell, effort));
+      const warmUpRequests = await guarded(peer, () => warmUp(peer, cell, effort));
+      contestants.push({ subject, peer, warmUpRequests, rounds: [] });
     } catch (error) {
       drop(subject, /** @type {Error} */ (error));
     }
@@ -107,15 +86,17 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress,
     for (const { subject, peer, rounds } of contestants.slice()) {
       onProgress(done / total, `${subject.title}, round ${round} of ${effort.rounds}`);
       try {
-        rounds.push(await guarded(peer, () => look(peer, cell, effort)));
+        const plan = { inFlight: cell.inFlight, forMs: effort.roundMs };
+        rounds.push(await guarded(peer, () => look(peer, plan, SETTLE_MS)));
       } catch (error) {
         drop(subject, /** @type {Error} */ (error));
       }
       done += 1;
     }
   }
-  const results = contestants.map(({ subject, peer, rounds }) => ({
+  const results = contestants.map(({ subject, peer, warmUpRequests, rounds }) => ({
     subject: subject.name,
+    warmUpRequests,
     ...medianRound(rounds),
     peakRssBytes: peer.child.peakRssBytes(),
     rounds,
@@ -131,6 +112,41 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress,
     contestants = contestants.filter((contestant) => contestant.subject !== subject);
     onFailure(subject, cell.era, error);
   }
+}
+
+/**
+ * The first 2,000 calls of a fresh process, after the one that shows that it has started. One process at a time; the
+ * subjects take turns.
+ * @param {readonly Subject[]} subjects
+ * @param {Cell} cell
+ * @param {number} rounds
+ * @param {OnFailure} onFailure
+ * @param {(share: number, doing: string) => void} onProgress
+ * @param {typeof connect} [open]
+ * @returns {Promise<ColdResult[]>}
+ */
+export async function measureCold(subjects, cell, rounds, onFailure, onProgress, open = connect) {
+  let contestants = subjects.map((subject) => ({ subject, rounds: /** @type {Round[]} */ ([]) }));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const contestant of contestants.slice()) {
+      const { subject } = contestant;
+      onProgress((round - 1) / rounds, `${subject.title}, fresh process ${round} of ${rounds}`);
+      try {
+        const peer = await open(subject, cell);
+        const plan = { inFlight: cell.inFlight, calls: COLD_CALLS };
+        contestant.rounds.push(await guarded(peer, () => look(peer, plan, COLD_SETTLE_MS)));
+        await peer.child.close();
+      } catch (error) {
+        contestants = contestants.filter((other) => other !== contestant);
+        onFailure(subject, cell.era, /** @type {Error} */ (error));
+      }
+    }
+  }
+  return contestants.map(({ subject, rounds }) => ({
+    subject: subject.name,
+    serverCpuMicros: medianOf(rounds, ({ serverCpuMicros }) => serverCpuMicros),
+    rounds,
+  }));
 }
 
 /** @typedef {{ child: import('./child.js').Child, load: import('./load.js').Load }} Peer */
@@ -172,29 +188,34 @@ export async function guarded({ child }, work) {
  * @param {Peer} peer
  * @param {Cell} cell
  * @param {Effort} effort
+ * @returns {Promise<number>} the calls that it made
  */
 async function warmUp({ load }, { inFlight, textBytes }, effort) {
-  const enough = textBytes > 4096 ? effort.warmUpLargeRequests : effort.warmUpRequests;
-  const latest = performance.now() + effort.warmUpAtMostMs;
+  const { warmUpLargeRequests = effort.warmUpRequests } = effort;
+  const enough = textBytes > 4096 ? warmUpLargeRequests : effort.warmUpRequests;
+  const latest = performance.now() + WARM_UP_AT_MOST_MS;
   let { requests } = await load.run({ inFlight, forMs: effort.warmUpMs });
-  while (requests < enough && performance.now() < latest) {
+  while (requests < enough) {
+    if (performance.now() > latest)
+      throw new Error(`only ${requests} of ${enough} calls of the warm-up in 2 minutes`);
     requests += (await load.run({ inFlight, forMs: effort.warmUpMs / 4 })).requests;
   }
+  return requests;
 }
 
 /**
  * @param {Peer} peer
- * @param {Cell} cell
- * @param {Effort} effort
+ * @param {import('./load.js').Plan} plan
+ * @param {number} settleMs
  * @returns {Promise<Round>}
  */
-async function look({ child, load }, { inFlight }, { roundMs }) {
-  await sleep(SETTLE_MS);
+async function look({ child, load }, plan, settleMs) {
+  await sleep(settleMs);
   const clientBefore = process.cpuUsage();
   const serverBefore = child.cpuMicros();
-  const { requests, elapsedMs, p50Micros, p99Micros } = await load.run({ inFlight, forMs: roundMs });
+  const { requests, elapsedMs, p50Micros, p99Micros } = await load.run(plan);
   const client = process.cpuUsage(clientBefore);
-  await sleep(SETTLE_MS);
+  await sleep(settleMs);
   const serverAfter = child.cpuMicros();
   const known = serverBefore !== undefined && serverAfter !== undefined;
   return {
@@ -213,20 +234,12 @@ async function look({ child, load }, { inFlight }, { roundMs }) {
  */
 function medianRound(rounds) {
   const of = (/** @type {(round: Round) => number} */ pick) => median(rounds.map(pick));
-  const known = rounds.every(({ serverCpuMicros }) => serverCpuMicros !== undefined);
   return {
     requests: rounds.reduce((sum, { requests }) => sum + requests, 0),
     requestsPerSecond: of((round) => round.requestsPerSecond),
-    serverCpuMicros: known ? of((round) => /** @type {number} */ (round.serverCpuMicros)) : undefined,
+    serverCpuMicros: medianOf(rounds, ({ serverCpuMicros }) => serverCpuMicros),
     clientCpuMicros: of((round) => round.clientCpuMicros),
     p50Micros: of((round) => round.p50Micros),
     p99Micros: of((round) => round.p99Micros),
   };
-}
-
-/** @param {readonly number[]} values */
-export function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

@@ -6,7 +6,7 @@
 
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import { tellPort } from '../lib/http-subject.js';
+import { tellPort } from './support.js';
 
 const NEWLINE = 10;
 const [, , mode, ...args] = process.argv;

@@ -4,7 +4,7 @@
  */
 
 import { createServer } from 'node:http';
-import { tellPort } from '../lib/http-subject.js';
+import { tellPort } from './support.js';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const SERVER_INFO = { name: 'bare-http', version: '0.0.0' };

@@ -2,7 +2,7 @@
 
 import { createServer, jsonSchema, serve } from '@isthmus/sdk';
 import { http } from '@isthmus/sdk/http';
-import { endWithStdin, furtherTools } from '../lib/http-subject.js';
+import { endWithStdin, furtherTools } from './support.js';
 
 const input = jsonSchema({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] });
 

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { furtherTools, tellPort } from '../lib/http-subject.js';
+import { furtherTools, tellPort } from './support.js';
 
 const inputSchema = z.object({ text: z.string() });
 const config = { description: 'Returns the text it is given.', inputSchema };

@@ -3,15 +3,15 @@
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startNode } from './child.js';
-import { createHttpLoad } from './http-load.js';
-import { createLoad } from './load.js';
-import { guarded } from './measure.js';
-import { BENCHMARKS, ROOT } from './subjects.js';
+import { startNode } from '../../lib/child.js';
+import { createHttpLoad } from '../../lib/http-load.js';
+import { createLoad } from '../../lib/load.js';
+import { guarded } from '../../lib/measure.js';
+import { BENCHMARKS, ROOT } from '../../lib/subjects.js';
 
-/** @typedef {import('./subjects.js').Era} Era */
-/** @typedef {import('./child.js').Child} Child */
-/** @typedef {import('./bridge-subjects.js').BridgeSubject} BridgeSubject */
+/** @typedef {import('../../lib/subjects.js').Era} Era */
+/** @typedef {import('../../lib/child.js').Child} Child */
+/** @typedef {import('./subjects.js').BridgeSubject} BridgeSubject */
 
 const START_AT_MOST_MS = 15_000;
 const POLL_MS = 20;
@@ -27,8 +27,8 @@ export function upstreamArgs(era) {
 
 /**
  * @param {BridgeSubject} subject
- * @param {import('./measure.js').Cell & { upstream: Era }} cell
- * @returns {Promise<import('./measure.js').Peer>}
+ * @param {import('../../lib/measure.js').Cell & { upstream: Era }} cell
+ * @returns {Promise<import('../../lib/measure.js').Peer>}
  */
 export async function connectThrough(subject, cell) {
   const { child, port } = await startBridge(subject, upstreamArgs(cell.upstream));
@@ -44,13 +44,15 @@ export async function connectThrough(subject, cell) {
 /**
  * @param {BridgeSubject} subject
  * @param {readonly string[]} upstream
+ * @param {import('../../lib/child.js').StartOptions} [options]
  * @returns {Promise<{ child: Child, port: number }>} the port is 0 where there is none
  */
-export async function startBridge({ reach, argsFor, missing }, upstream) {
+export async function startBridge({ reach, argsFor, missing }, upstream, options = {}) {
   const why = missing?.();
   if (why !== undefined) throw new Error(why);
   const given = reach === 'given' ? await freePort() : 0;
-  const child = startNode(argsFor(upstream, given), ROOT, reach === 'none' ? undefined : 'SIGTERM');
+  const endSignal = reach === 'none' ? undefined : /** @type {const} */ ('SIGTERM');
+  const child = startNode(argsFor(upstream, given), ROOT, { endSignal, ...options });
   let ended = '';
   child.exited.then((how) => {
     ended = how;

@@ -5,13 +5,14 @@
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLargeCaller } from './bridge-large-caller.js';
-import { startBridge, upstreamArgs } from './bridge-process.js';
-import { guarded, median } from './measure.js';
-import { BENCHMARKS } from './subjects.js';
+import { guarded } from '../../lib/measure.js';
+import { median, medianOf } from '../../lib/statistics.js';
+import { BENCHMARKS } from '../../lib/subjects.js';
+import { createLargeCaller } from './large-caller.js';
+import { startBridge, upstreamArgs } from './process.js';
 
-/** @typedef {import('./subjects.js').Era} Era */
-/** @typedef {import('./bridge-subjects.js').BridgeSubject} BridgeSubject */
+/** @typedef {import('../../lib/subjects.js').Era} Era */
+/** @typedef {import('./subjects.js').BridgeSubject} BridgeSubject */
 /** @typedef {{ subject: string, title: string, cpuMicros: number | undefined, millis: number, peakRssBytes: number | undefined, rounds: Round[] }} LargeResult */
 /** @typedef {{ cpuMicros: number | undefined, millis: number }} Round */
 
@@ -29,7 +30,7 @@ const MEASURES = [
  * @param {readonly BridgeSubject[]} subjects
  * @param {Era} era
  * @param {number} rounds
- * @param {import('./bridge-memory.js').Failed} failed
+ * @param {import('./memory.js').Failed} failed
  * @param {(share: number, doing: string) => void} onProgress
  * @returns {Promise<LargeResult[]>}
  */
@@ -65,11 +66,10 @@ export async function measureLarge(subjects, era, rounds, failed, onProgress) {
     }
   }
   const results = contestants.map(({ subject, child, rounds }) => {
-    const known = rounds.flatMap(({ cpuMicros }) => (cpuMicros === undefined ? [] : [cpuMicros]));
     return {
       subject: subject.name,
       title: subject.title,
-      cpuMicros: known.length === 0 ? undefined : median(known),
+      cpuMicros: medianOf(rounds, ({ cpuMicros }) => cpuMicros),
       millis: median(rounds.map(({ millis }) => millis)),
       peakRssBytes: child.peakRssBytes(),
       rounds,
@@ -81,7 +81,7 @@ export async function measureLarge(subjects, era, rounds, failed, onProgress) {
 }
 
 /**
- * @param {{ child: import('./child.js').Child, call: ReturnType<typeof createLargeCaller> }} contestant
+ * @param {{ child: import('../../lib/child.js').Child, call: ReturnType<typeof createLargeCaller> }} contestant
  * @returns {Promise<Round>}
  */
 async function look({ child, call }) {

@@ -1,39 +1,44 @@
 /** The numbers of bridges become the text a person reads. */
 
-import { addedP50, cpuRatio, largeRatio, nameCell } from './bridge-goals.js';
-import { BRIDGE_SUBJECTS } from './bridge-subjects.js';
-import { toMB } from './goals.js';
-import { align, fraction, number, times } from './table.js';
+import { toMB } from '../../lib/statistics.js';
+import { align, fraction, number, renderFailures, times } from '../../lib/text.js';
+import { cpuRatio, renderCold } from '../stdio.js';
+import { addedP50, largeRatio, nameCell } from './goals.js';
+import { BRIDGE_SUBJECTS } from './subjects.js';
 
-/** @typedef {import('./bridge-bench.js').MeasuredCell} MeasuredCell */
-/** @typedef {import('./bridge-goals.js').BridgeVerdict} BridgeVerdict */
+/** @typedef {import('./goals.js').MeasuredCell} MeasuredCell */
 
 /**
  * @typedef {object} BridgeDocument
  * @property {boolean} quick
  * @property {MeasuredCell[]} cells
- * @property {import('./bridge-memory.js').MemoryResult[]} memory
- * @property {{ era: string, results: import('./bridge-large.js').LargeResult[] }[]} large
- * @property {BridgeVerdict[]} verdicts
- * @property {import('./bridge-bench.js').Failure[]} failures
+ * @property {import('./goals.js').ColdCell[]} cold
+ * @property {import('./memory.js').MemoryResult[]} memory
+ * @property {{ era: string, results: import('./large.js').LargeResult[] }[]} large
+ * @property {import('./bench.js').Failure[]} failures
  */
 
 /** @param {BridgeDocument} document */
-export function render({ quick, cells, memory, large, verdicts, failures }) {
+export function render({ quick, cells, cold, memory, large, failures }) {
   const parts = [
     renderCells(cells, failures),
+    renderCold(cold, nameCell, titleOf, 'server', 'mcp-proxy'),
     ...(large.some(({ results }) => results.length > 0) ? [renderLarge(large)] : []),
     ...memory.map(renderMemory),
-    quick ? 'Quick run: too short to warm up the rivals; judge by the full run.' : '',
-    renderVerdicts(verdicts),
-    ...failures.map(({ subject, where, message }) => `CANNOT ${subject}, ${where}: ${message}`),
+    quick ? 'Quick run: too short for the rivals; judge by the full run.' : '',
+    renderFailures(failures, 'CANNOT'),
   ];
-  return `${parts.filter(Boolean).join('\n\n')}\n`;
+  return parts.filter(Boolean).join('\n\n');
+}
+
+/** @param {string} name */
+function titleOf(name) {
+  return BRIDGE_SUBJECTS.find((subject) => subject.name === name)?.title ?? name;
 }
 
 /**
  * @param {readonly MeasuredCell[]} cells
- * @param {readonly import('./bridge-bench.js').Failure[]} failures
+ * @param {readonly import('./bench.js').Failure[]} failures
  */
 function renderCells(cells, failures) {
   /** @type {(string[] | string)[]} */
@@ -93,27 +98,10 @@ function renderLarge(cells) {
   return align(rows);
 }
 
-/** @param {import('./bridge-memory.js').MemoryResult} result */
+/** @param {import('./memory.js').MemoryResult} result */
 function renderMemory({ era, samples }) {
   const each = samples.map(
     ({ calls, rssBytes }) => `${Math.round(calls / 1000)}k: ${number(toMB(rssBytes))}`,
   );
   return `RSS MB of isthmus serve after so many calls, ${era}: ${each.join(', ')}`;
-}
-
-/** @param {readonly BridgeVerdict[]} verdicts */
-function renderVerdicts(verdicts) {
-  if (verdicts.length === 0) return 'No goals judged: they compare isthmus with others.';
-  const met = verdicts.filter((verdict) => verdict.met).length;
-  return [`Goals: ${met} of ${verdicts.length} met`, ...verdicts.map(describe)].join('\n');
-}
-
-/** @param {BridgeVerdict} verdict */
-function describe({ what, where, value, limit, unit, met, bare }) {
-  const say = (/** @type {number} */ part) => {
-    if (unit === 'MB') return `${part.toFixed(1)} MB`;
-    return limit < 1 && part > 0 ? `1/${(1 / part).toFixed(1)}` : `${part.toFixed(2)}x`;
-  };
-  const limitOfNode = bare === undefined ? '' : ` (the bare bridge itself: ${say(bare)})`;
-  return `  ${met ? 'met   ' : 'MISSED'}  ${what} ${say(value)}, at most ${say(limit)}: ${where}${limitOfNode}`;
 }

@@ -1,6 +1,6 @@
 /**
  * What runs in the process of a measured client: it opens the client, calls `echo` in a closed loop and weighs
- * its own process. Orders come as lines of JSON on stdin, answers leave on stdout; see `client-bench.js`.
+ * its own process. Orders come as lines of JSON on stdin, answers leave on stdout; see `modes/clients.js`.
  */
 
 import { createInterface } from 'node:readline';

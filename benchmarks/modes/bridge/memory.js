@@ -1,10 +1,10 @@
 /** The memory of a bridge over many calls: what it holds after its warm-up and at the end. */
 
-import { connectThrough } from './bridge-process.js';
-import { guarded } from './measure.js';
+import { guarded } from '../../lib/measure.js';
+import { connectThrough } from './process.js';
 
-/** @typedef {import('./subjects.js').Era} Era */
-/** @typedef {import('./bridge-subjects.js').BridgeSubject} BridgeSubject */
+/** @typedef {import('../../lib/subjects.js').Era} Era */
+/** @typedef {import('./subjects.js').BridgeSubject} BridgeSubject */
 /** @typedef {{ calls: number, rssBytes: number | undefined }} Sample */
 /** @typedef {{ subject: string, era: Era, samples: Sample[] }} MemoryResult */
 /** @typedef {(subject: BridgeSubject, where: string) => { by: (error: Error) => void }} Failed */

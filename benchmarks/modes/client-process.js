@@ -1,10 +1,10 @@
-/** A measured client in a process of its own (`client-driver.js`), and the orders it takes, one at a time. */
+/** A measured client in a process of its own (`clients/driver.js`), and the orders it takes, one at a time. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startNode } from './child.js';
-import { BENCHMARKS, ROOT } from './subjects.js';
+import { startNode } from '../lib/child.js';
+import { BENCHMARKS, ROOT } from '../lib/subjects.js';
 
 /** @typedef {ReturnType<typeof startClient>} ClientProcess */
 

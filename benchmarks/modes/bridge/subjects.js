@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BENCHMARKS, ROOT } from './subjects.js';
+import { BENCHMARKS, ROOT } from '../../lib/subjects.js';
 
-/** @typedef {import('./subjects.js').Era} Era */
+/** @typedef {import('../../lib/subjects.js').Era} Era */
 
 /**
  * How its address is known. `stdout`: it prints its port there. `stderr`: it prints its URL there. `given`: it gets the port
@@ -13,7 +13,7 @@ import { BENCHMARKS, ROOT } from './subjects.js';
  */
 
 /**
- * @typedef {import('./subjects.js').Subject & {
+ * @typedef {import('../../lib/subjects.js').Subject & {
  *   reach: Reach,
  *   bridges: boolean,
  *   translates: boolean,

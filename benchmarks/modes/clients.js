@@ -1,28 +1,30 @@
 /**
- * `run.js --clients`: clients instead of servers. Each runs in a process of its own (`client-driver.js`) and
+ * `run.js --clients`: clients instead of servers. Each runs in a process of its own (`clients/driver.js`) and
  * starts the same bare loop over stdio, so that what differs is the client alone.
  */
 
 import { join } from 'node:path';
+import { ensureInstalled } from '../lib/install.js';
+import { WARM_UP_AT_LEAST } from '../lib/measure.js';
+import { createProgress } from '../lib/progress.js';
+import { median, pairedRatio } from '../lib/statistics.js';
+import { BENCHMARKS, ROOT } from '../lib/subjects.js';
+import { align, fraction, number, renderFailures, times } from '../lib/text.js';
+import { verdict } from '../lib/verdicts.js';
 import { startClient } from './client-process.js';
-import { nameCell, ratio } from './goals.js';
-import { ensureInstalled } from './install.js';
-import { median } from './measure.js';
-import { createProgress } from './progress.js';
-import { BENCHMARKS, ROOT } from './subjects.js';
-import { align, fraction, number, times } from './table.js';
+import { nameCell } from './stdio.js';
 
-/** @typedef {import('./subjects.js').Era} Era */
-/** @typedef {import('./client-driver.js').ClientRound} ClientRound */
+/** @typedef {import('../lib/subjects.js').Era} Era */
+/** @typedef {import('../clients/driver.js').ClientRound} ClientRound */
 /** @typedef {{ name: string, title: string, rival: boolean, needs?: string }} Subject */
 /** @typedef {{ era: Era, textBytes: number, inFlight: number }} Cell */
 /** @typedef {ClientRound & { client: string, rounds: ClientRound[] }} CellResult */
 /** @typedef {Cell & { results: CellResult[] }} MeasuredCell */
 /** @typedef {{ client: string, server: Era, medianMs: number, allMs: number[] }} BootResult */
-/** @typedef {{ goal: 'cpu-vs-v2' | 'first-call', where: string, value: number, limit: number, met: boolean, bare?: number }} ClientVerdict */
+/** @typedef {{ subject: string, where: string, message: string }} Failure */
 
 /** @type {readonly Subject[]} */
-export const CLIENTS = [
+const CLIENTS = [
   { name: 'bare', title: 'bare client', rival: false },
   {
     name: 'isthmus',
@@ -35,66 +37,105 @@ export const CLIENTS = [
 const PROGRAMS = { bare: 'bare.js', isthmus: 'isthmus.js', v2: 'official-v2.js' };
 
 const BOOT_MS = 500;
-export const CLIENT_GOALS = { cpuVsV2: 1 / 4, firstCallMs: 1.15 * BOOT_MS + 150 };
+const FIRST_CALL_MS = 1.15 * BOOT_MS + 150;
 
-const EFFORT = { boots: 5, warmUpCalls: 10_000, warmUpAtMostMs: 4000, rounds: 7, roundMs: 300 };
-const QUICK_EFFORT = { boots: 3, warmUpCalls: 3000, warmUpAtMostMs: 1200, rounds: 3, roundMs: 100 };
+const EFFORT = { boots: 5, warmUpCalls: 10_000, rounds: 7, roundMs: 300 };
+const QUICK_EFFORT = { boots: 3, warmUpCalls: WARM_UP_AT_LEAST, rounds: 3, roundMs: 100 };
 const IN_FLIGHT = [64, 1];
 const TEXT_BYTES = 64;
 /** What must have been negotiated: a client that measures the wrong era is a failure. */
 export const REVISIONS = { modern: '2026-07-28', legacy: '2025-11-25' };
 
+/** @type {import('./index.js').Mode} */
+export const CLIENTS_MODE = {
+  name: 'clients',
+  subjects: CLIENTS.map(({ name }) => name),
+  takesEra: true,
+
+  async measure({ names, eras, quick }) {
+    const clients = CLIENTS.filter(({ name }) => names.includes(name));
+    if (clients.some(({ rival }) => rival)) await ensureInstalled(BENCHMARKS);
+    const effort = quick ? QUICK_EFFORT : EFFORT;
+    const wanted = cellsOf(eras);
+    const progress = createProgress(process.stderr, wanted.length + eras.length);
+    /** @type {Failure[]} */
+    const failures = [];
+    const onFailure = (
+      /** @type {Subject} */ { name, title },
+      /** @type {string} */ where,
+      /** @type {unknown} */ error,
+    ) => {
+      const { message } = /** @type {Error} */ (error);
+      failures.push({ subject: name, where, message });
+      progress.note(`${title} FAILED, ${where}: ${message}`);
+    };
+    /** @type {MeasuredCell[]} */
+    const cells = [];
+    for (const cell of wanted) {
+      progress.next(nameCell(cell));
+      cells.push({ ...cell, results: await measureCell(clients, cell, effort, onFailure, progress.at) });
+    }
+    /** @type {BootResult[]} */
+    const boots = [];
+    for (const server of eras) {
+      progress.next(`connect and first call, ${server} server that boots in ${BOOT_MS} ms`);
+      boots.push(...(await measureBoots(clients, server, effort, onFailure, progress.at)));
+    }
+    progress.end();
+    return { document: { eras, effort, cells, boots, failures }, failed: failures.length > 0 };
+  },
+
+  judge({ eras, cells = [], boots = [] }) {
+    return [
+      ...cellsOf(eras).flatMap((wanted) => {
+        const { era, inFlight } = wanted;
+        const cell = cells.find(
+          (/** @type {MeasuredCell} */ each) => each.era === era && each.inFlight === inFlight,
+        );
+        const place = { mode: 'clients', where: nameCell(wanted), required: inFlight > 1 };
+        return [
+          verdict({
+            ...place,
+            what: 'CPU against a bare client',
+            unit: 'x',
+            limit: 1.4,
+            value: cpuRatio(cell, 'isthmus', 'bare'),
+          }),
+          verdict({
+            ...place,
+            what: 'CPU against the client of official v2',
+            unit: 'share',
+            limit: 1 / 4,
+            value: cpuRatio(cell, 'isthmus', 'v2'),
+            bare: cpuRatio(cell, 'bare', 'v2'),
+          }),
+        ];
+      }),
+      ...eras.map((/** @type {Era} */ era) =>
+        verdict({
+          mode: 'clients',
+          what: 'connect and first call',
+          where: `${era} server that boots in ${BOOT_MS} ms`,
+          unit: 'ms',
+          limit: FIRST_CALL_MS,
+          required: false,
+          value: boots.find(
+            (/** @type {BootResult} */ { client, server }) => client === 'isthmus' && server === era,
+          )?.medianMs,
+        }),
+      ),
+    ];
+  },
+
+  render,
+};
+
 /**
- * @param {{ names: readonly string[], eras: readonly Era[], quick: boolean, json: boolean, about: object }} options
- * @returns {Promise<number>} the exit status
+ * @param {readonly Era[]} eras
+ * @returns {Cell[]}
  */
-export async function benchClients({ names, eras, quick, json, about }) {
-  const clients = CLIENTS.filter(({ name }) => names.includes(name));
-  if (clients.some(({ rival }) => rival)) await ensureInstalled(BENCHMARKS);
-  const effort = quick ? QUICK_EFFORT : EFFORT;
-  const cells = eras.flatMap((era) =>
-    IN_FLIGHT.map((inFlight) => ({ era, inFlight, textBytes: TEXT_BYTES })),
-  );
-  const progress = createProgress(process.stderr, cells.length + eras.length);
-  /** @type {{ client: string, where: string, message: string }[]} */
-  const failures = [];
-  const onFailure = (
-    /** @type {Subject} */ { name, title },
-    /** @type {string} */ where,
-    /** @type {unknown} */ e,
-  ) => {
-    const { message } = /** @type {Error} */ (e);
-    failures.push({ client: name, where, message });
-    progress.note(`${title} FAILED, ${where}: ${message}`);
-  };
-
-  /** @type {MeasuredCell[]} */
-  const measured = [];
-  for (const cell of cells) {
-    progress.next(nameCell(cell));
-    measured.push({ ...cell, results: await measureCell(clients, cell, effort, onFailure, progress.at) });
-  }
-  /** @type {BootResult[]} */
-  const boots = [];
-  for (const server of eras) {
-    progress.next(`connect and first call, ${server} server that boots in ${BOOT_MS} ms`);
-    boots.push(...(await measureBoots(clients, server, effort, onFailure, progress.at)));
-  }
-  progress.end();
-
-  const verdicts = judge(measured, boots);
-  const document = {
-    ...about,
-    quick,
-    effort,
-    goals: CLIENT_GOALS,
-    cells: measured,
-    boots,
-    verdicts,
-    failures,
-  };
-  process.stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : render(document));
-  return failures.length === 0 ? 0 : 1;
+function cellsOf(eras) {
+  return eras.flatMap((era) => IN_FLIGHT.map((inFlight) => ({ era, inFlight, textBytes: TEXT_BYTES })));
 }
 
 /**
@@ -132,8 +173,7 @@ async function measureCell(clients, cell, effort, onFailure, onProgress) {
   });
   await each(async ({ client, process }) => {
     onProgress(0, `${client.title} warms up`);
-    const latest = performance.now() + effort.warmUpAtMostMs;
-    for (let calls = 0; calls < effort.warmUpCalls && performance.now() < latest; ) {
+    for (let calls = 0; calls < effort.warmUpCalls; ) {
       calls += (await process.order({ kind: 'round', inFlight, forMs: 100 })).calls;
     }
   });
@@ -202,49 +242,17 @@ export function medianRound(rounds) {
 }
 
 /**
- * @param {readonly MeasuredCell[]} cells
- * @param {readonly BootResult[]} boots
- * @returns {ClientVerdict[]}
+ * @param {MeasuredCell | undefined} cell
+ * @param {string} of
+ * @param {string} to
  */
-function judge(cells, boots) {
-  const { cpuVsV2, firstCallMs } = CLIENT_GOALS;
-  return [
-    ...cells.flatMap((cell) => {
-      const value = ratio(cpuOf(cell, 'isthmus'), cpuOf(cell, 'v2'));
-      if (value === undefined) return [];
-      const where = nameCell(cell);
-      const bare = ratio(cpuOf(cell, 'bare'), cpuOf(cell, 'v2'));
-      const verdict = /** @type {const} */ ({
-        goal: 'cpu-vs-v2',
-        where,
-        value,
-        limit: cpuVsV2,
-        met: value <= cpuVsV2,
-      });
-      return bare !== undefined && bare > cpuVsV2 ? [{ ...verdict, bare }] : [verdict];
-    }),
-    ...boots
-      .filter(({ client }) => client === 'isthmus')
-      .map(({ server, medianMs: value }) => ({
-        goal: /** @type {const} */ ('first-call'),
-        where: `${server} server`,
-        value,
-        limit: firstCallMs,
-        met: value <= firstCallMs,
-      })),
-  ];
+function cpuRatio(cell, of, to) {
+  const [ours, theirs] = [of, to].map((name) => cell?.results.find(({ client }) => client === name)?.rounds);
+  return pairedRatio(ours, theirs, ({ cpuMicros }) => cpuMicros);
 }
 
-/**
- * @param {MeasuredCell} cell
- * @param {string} name
- */
-function cpuOf({ results }, name) {
-  return results.find(({ client }) => client === name)?.cpuMicros;
-}
-
-/** @param {{ quick: boolean, cells: MeasuredCell[], boots: BootResult[], verdicts: ClientVerdict[], failures: { client: string, where: string, message: string }[] }} document */
-function render({ quick, cells, boots, verdicts, failures }) {
+/** @param {{ quick: boolean, cells: MeasuredCell[], boots: BootResult[], failures: Failure[] }} document */
+function render({ quick, cells, boots, failures }) {
   /** @type {(string[] | string)[]} */
   const rows = [['', 'calls/s', 'CPU µs/call', '', '', 'p50 µs', 'p99 µs']];
   for (const cell of cells) {
@@ -254,8 +262,8 @@ function render({ quick, cells, boots, verdicts, failures }) {
         `  ${titleOf(client)}`,
         number(callsPerSecond),
         number(cpuMicros),
-        client === 'bare' ? '' : times(ratio(cpuMicros, cpuOf(cell, 'bare')), 'bare'),
-        client === 'v2' ? '' : fraction(ratio(cpuMicros, cpuOf(cell, 'v2')), 'v2'),
+        client === 'bare' ? '' : times(cpuRatio(cell, client, 'bare'), 'bare'),
+        client === 'v2' ? '' : fraction(cpuRatio(cell, client, 'v2'), 'v2'),
         number(p50Micros),
         number(p99Micros),
       ]);
@@ -270,24 +278,8 @@ function render({ quick, cells, boots, verdicts, failures }) {
       bootRows.push([`  ${titleOf(client)}`, ...figures.map(number)]);
     }
   }
-  const met = verdicts.filter((verdict) => verdict.met).length;
-  const goals =
-    verdicts.length === 0
-      ? 'No goals judged: they need isthmus, and official v2 for the CPU.'
-      : [`Goals: ${met} of ${verdicts.length} met`, ...verdicts.map(describe)].join('\n');
-  const caveat = quick ? 'Quick run: too short to warm up the official client; judge by the full run.' : '';
-  const failed = failures.map(({ client, where, message }) => `FAILED ${client}, ${where}: ${message}`);
-  return `${[align(rows), align(bootRows), caveat, goals, ...failed].filter(Boolean).join('\n\n')}\n`;
-}
-
-/** @param {ClientVerdict} verdict */
-function describe({ goal, where, value, limit, met, bare }) {
-  const mark = `  ${met ? 'met   ' : 'MISSED'}`;
-  if (goal === 'first-call') {
-    return `${mark}  connect and first call ${number(value)} ms, at most ${number(limit)} ms: ${where}`;
-  }
-  const limitOfNode = bare === undefined ? '' : ` (the bare client itself: ${fraction(bare, 'v2')})`;
-  return `${mark}  CPU ${fraction(value, 'v2')}, at most 1/${Math.round(1 / limit)}: ${where}${limitOfNode}`;
+  const caveat = quick ? 'Quick run: too short for the official client; judge by the full run.' : '';
+  return [align(rows), align(bootRows), caveat, renderFailures(failures)].filter(Boolean).join('\n\n');
 }
 
 /** @param {string} name */
