@@ -26,7 +26,7 @@ import { verdict } from '../lib/verdicts.js';
 
 const CLI = join(ROOT, 'bin', 'isthmus.js');
 const COMMAND = join(BENCHMARKS, 'subjects', 'bridge-upstream.js');
-/** Stands for the address of a running gateway with the demo server. */
+/** Stands for the address of a running gateway. */
 const SOCKET = 'unix:{socket}';
 const STARTS = 21;
 const QUICK_STARTS = 5;
@@ -82,11 +82,15 @@ export const START = {
       ...eras.flatMap((era) => ANSWERING.map((program) => ({ program, era }))),
       ...PRINTING.map((program) => ({ program, era: undefined })),
     ];
-    const socket = join(home, 'demo.sock');
-    const gateway = startNode([CLI, 'serve', '--listen', `unix:${socket}`], ROOT, {
-      env,
-      endSignal: 'SIGTERM',
-    });
+    const socket = join(home, 'gateway.sock');
+    const gateway = startNode(
+      [CLI, 'serve', '--listen', `unix:${socket}`, '--', process.execPath, COMMAND],
+      ROOT,
+      {
+        env,
+        endSignal: 'SIGTERM',
+      },
+    );
     try {
       await guarded(/** @type {any} */ ({ child: gateway }), () => appears(socket));
       // The first start of each fills the caches of the system, and the compile cache of Node.

@@ -4,14 +4,14 @@
  *
  * Arguments: `legacy`, it knows the legacy era only. `tools=N`, it has N tools and does not allow to keep the list.
  * `asks`, every call asks a person with `elicitation/create`, and ends when that is answered (legacy only).
- * `silent-on=METHOD`, it does not answer that method; `silent-on=*`, it does not answer at all.
+ * `changes`, its list of tools may change. `silent-on=METHOD`, it does not answer that method; `silent-on=*`, it does not answer at all.
  */
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId';
 const SERVER_INFO = { name: 'upstream', version: '0.0.0' };
 const MODERN_META = { 'io.modelcontextprotocol/serverInfo': SERVER_INFO };
-const CAPABILITIES = { tools: {} };
+const CAPABILITIES = { tools: process.argv.includes('changes') ? { listChanged: true } : {} };
 const NEWLINE = 10;
 const LARGE_BYTES = 5_000_000;
 const KNOWS_MODERN = !process.argv.includes('legacy');

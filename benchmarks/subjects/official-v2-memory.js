@@ -19,7 +19,10 @@ function createOne() {
   const server = new McpServer({ name: 'official-v2', version: '0.0.0' }, { capabilities: { tools: {} } });
   server.registerTool('ask', { description: 'Asks a person.', inputSchema }, async (_args, ctx) => {
     const question = { message: 'Which room?', requestedSchema };
-    const { action } = await ctx.mcpReq.elicitInput(/** @type {any} */ (question), { timeout: HOUR_MS });
+    const { action } = await ctx.mcpReq.elicitInput(/** @type {any} */ (question), {
+      timeout: HOUR_MS,
+      relatedRequestId: ctx.mcpReq.id,
+    });
     return { content: [{ type: 'text', text: action }] };
   });
   return server;

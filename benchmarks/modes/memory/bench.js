@@ -123,6 +123,8 @@ export const MEMORY = {
 async function measureGrowth({ program, upstream, atMost }, thing, wanted) {
   const count = Math.min(wanted, atMost[thing.name] ?? wanted);
   const behind = upstream.length > 0 ? (thing.upstream ?? upstream) : [];
+  // A legacy server does not say whose call asks, so that several new calls at once would be ambiguous.
+  const atOnce = behind === thing.upstream ? 1 : CONCURRENCY;
   const { child, port } = await startBridge(program, behind, { hasProbe: true });
   /** @type {import('./things.js').Held[]} */
   const held = [];
@@ -134,9 +136,9 @@ async function measureGrowth({ program, upstream, atMost }, thing, wanted) {
       maker = opened;
       // The first tenth compiles the code and fills the caches. It is held as well.
       const first = Math.ceil(count / 10);
-      await fill(held, first, opened.make);
+      await fill(held, first, opened.make, atOnce);
       const before = await child.askMemory();
-      await fill(held, first + count, opened.make);
+      await fill(held, first + count, opened.make, atOnce);
       const after = await child.askMemory();
       const alive = held.filter(({ isAlive }) => isAlive()).length;
       if (alive < held.length * (1 - LOST_AT_MOST))
@@ -159,11 +161,12 @@ async function measureGrowth({ program, upstream, atMost }, thing, wanted) {
  * @param {import('./things.js').Held[]} held
  * @param {number} until
  * @param {import('./things.js').Maker['make']} make
+ * @param {number} atOnce
  */
-async function fill(held, until, make) {
+async function fill(held, until, make, atOnce) {
   let next = held.length;
   await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
+    Array.from({ length: atOnce }, async () => {
       while (next < until) {
         next += 1;
         held.push(await make(next));

@@ -18,6 +18,8 @@ import { BRIDGE_SUBJECTS } from '../bridge/subjects.js';
  */
 
 const MANY = '40000';
+/** mcp-proxy ends a listen at once where nothing can change. */
+const UPSTREAM = [...upstreamArgs('modern'), 'changes'];
 const NO_QUESTIONS = 'it does not pass questions on';
 
 const [isthmusServe, mcpProxy] = ['isthmus', 'mcp-proxy'].map(
@@ -41,17 +43,18 @@ export const MEMORY_SUBJECTS = [
         ...['--', process.execPath, ...upstream],
       ],
     },
-    upstream: upstreamArgs('modern'),
+    upstream: UPSTREAM,
     lacks: {},
-    // `isthmus serve` has no option for more streams and more requests at work.
-    atMost: { listen: 900, waiting: 900 },
+    // `isthmus serve` has no option for more streams and more requests at work, and parks about 20 calls a second.
+    atMost: { listen: 900, waiting: 900, parked: 500 },
   },
   {
     name: 'mcp-proxy',
     program: mcpProxy,
-    upstream: upstreamArgs('modern'),
+    upstream: UPSTREAM,
     lacks: { parked: NO_QUESTIONS, waiting: NO_QUESTIONS },
-    atMost: {},
+    // Its limit of 1,024 cannot be changed.
+    atMost: { listen: 900 },
   },
 ];
 
