@@ -44,12 +44,13 @@ export function post(where, json) {
 }
 
 /**
- * An answer that stays open: resolves with its first piece.
+ * An answer that stays open: resolves when a text has arrived. Comments and empty events may come before it.
  * @param {Where} where
  * @param {string} json
- * @returns {Promise<{ text: string, isOpen: () => boolean, close: () => void }>}
+ * @param {string} expected
+ * @returns {Promise<{ isOpen: () => boolean, close: () => void }>}
  */
-export function postStream(where, json) {
+export function postStream(where, json, expected) {
   return new Promise((resolve, reject) => {
     const outgoing = start(where, json);
     let isOpen = true;
@@ -59,12 +60,21 @@ export function postStream(where, json) {
     outgoing.on('response', (response) => {
       response.on('error', reject).on('end', () => {
         isOpen = false;
-        reject(new Error(`the stream ended without an event, status ${response.statusCode}`));
+        reject(wrong(`a stream with status ${response.statusCode} ended without ${expected}`, text));
       });
-      response.once('data', (chunk) => {
-        response.resume();
-        resolve({ text: chunk.toString('utf8'), isOpen: () => isOpen, close });
-      });
+      const late = setTimeout(
+        () => reject(wrong(`no ${expected} within ${AT_MOST_MS / 1000} s`, text)),
+        AT_MOST_MS,
+      ).unref();
+      let text = '';
+      const read = (/** @type {Buffer} */ chunk) => {
+        text += chunk.toString('utf8');
+        if (!text.includes(expected)) return;
+        clearTimeout(late);
+        response.off('data', read).resume();
+        resolve({ isOpen: () => isOpen, close });
+      };
+      response.on('data', read);
     });
   });
 }
@@ -140,7 +150,7 @@ function start({ port, agent, headers }, json) {
     AT_MOST_MS,
   );
   const calm = () => clearTimeout(watchdog);
-  outgoing.on('response', (response) => response.once('data', calm).once('end', calm)).on('close', calm);
+  outgoing.on('response', calm).on('close', calm);
   outgoing.end(json);
   return outgoing;
 }

@@ -45,8 +45,9 @@ export const MEMORY_SUBJECTS = [
     },
     upstream: UPSTREAM,
     lacks: {},
-    // `isthmus serve` has no option for more streams and more requests at work, and parks about 20 calls a second.
-    atMost: { listen: 900, waiting: 900, parked: 500 },
+    // There is no option for more streams. Questions to several legacy sessions at once would be refused, since the
+    // server does not say whose call asks; so all waiting calls are in one session. About 20 calls a second are parked.
+    atMost: { listen: 900, waiting: 200, parked: 500 },
   },
   {
     name: 'mcp-proxy',

@@ -21,6 +21,7 @@ import { upstreamArgs } from '../bridge/process.js';
 const ASKABLE = { elicitation: {} };
 const ASKING = [...upstreamArgs('legacy'), 'asks'];
 const FEW_CONNECTIONS = 16;
+const CALLS_OF_A_SESSION = 240;
 const NOTHING_TO_CLOSE = { isAlive: () => true, close: () => {} };
 
 /** @type {readonly Thing[]} */
@@ -61,9 +62,8 @@ async function openListens(port) {
   const make = async (/** @type {number} */ at) => {
     const params = { notifications: { toolsListChanged: true } };
     const { headers, json } = modernRequest(at, 'subscriptions/listen', params);
-    const stream = await postStream({ port, agent, headers }, json);
-    if (!stream.text.includes('notifications/subscriptions/acknowledged'))
-      throw new Error(`a listen was not acknowledged: ${stream.text}`);
+    const acknowledged = 'notifications/subscriptions/acknowledged';
+    const stream = await postStream({ port, agent, headers }, json, acknowledged);
     return { isAlive: stream.isOpen, close: stream.close };
   };
   return { make, close: () => agent.destroy() };
@@ -86,16 +86,20 @@ async function openParked(port) {
 }
 
 /**
- * All calls of one session; the answer to each is a stream that carries the question.
+ * The answer to each call is a stream that carries the question. A session has 240 of them; isthmus runs 256.
  * @type {Thing['open']}
  */
 async function openWaiting(port) {
   const agent = createAgent(Number.POSITIVE_INFINITY);
-  const headers = await openSession({ port, agent }, ASKABLE);
+  /** @type {Promise<Record<string, string>>[]} */
+  const sessions = [];
   const make = async (/** @type {number} */ at) => {
     const params = { name: 'ask', arguments: {} };
     const json = JSON.stringify({ jsonrpc: '2.0', id: at, method: 'tools/call', params });
-    const stream = await postStream({ port, agent, headers }, json);
+    const session = Math.floor(at / CALLS_OF_A_SESSION);
+    sessions[session] ??= openSession({ port, agent }, ASKABLE);
+    const headers = await sessions[session];
+    const stream = await postStream({ port, agent, headers }, json, 'elicitation/create');
     return { isAlive: stream.isOpen, close: stream.close };
   };
   return { make, close: () => agent.destroy() };
