@@ -76,7 +76,7 @@ export function applyOptions(
   };
   const changed = { ...server, ...typed, ...given({ tools }) };
   if (changed.kind === 'command') {
-    refuse(options, ['header', 'transport'], 'is for a URL, and this is a command');
+    refuse(options, ['header', 'transport'], 'needs a URL, but the server is a command');
     const { spec, ambient } = withEnvironment(changed, options);
     return { server: spec, ambient, sseFirst: false, graceMs };
   }

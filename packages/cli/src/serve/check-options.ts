@@ -53,7 +53,7 @@ const WHY: Readonly<Record<ServedKind, string>> = {
   files: 'is for a server of the command line, and these are in files',
   named: 'is for one server, and these are many',
   command: 'is for many servers, and this is one',
-  address: 'is for a command, and this server runs already',
+  address: 'needs a command, but this server is an address',
   demo: 'is for a server, and none is given',
 };
 

@@ -73,7 +73,7 @@ describe('the server that is meant', () => {
       '--env is only for commands; this server is a URL',
     );
     expect(() => applyOptions(local, { ...OPTIONS, header: ['A: b'] })).toThrow(
-      '--header is for a URL, and this is a command',
+      '--header needs a URL, but the server is a command',
     );
     const quiet = applyOptions(local, { ...OPTIONS, ...{ hideStderr: true } });
     expect(quiet.server.logStderr).toBe(false);

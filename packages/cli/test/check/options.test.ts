@@ -117,8 +117,12 @@ describe('what isthmus check does not understand', () => {
   it('is a header for a command, or a folder for an address', () => {
     const command = commandTarget('x', []);
     const address = targetAt('http://127.0.0.1:1/mcp')!;
-    expect(() => targetToCheck(command, options({ header: ['A: b'] }))).toThrow('--header is for a URL');
-    expect(() => targetToCheck(address, options({ cwd: '/' }))).toThrow('--cwd is for a command');
+    expect(() => targetToCheck(command, options({ header: ['A: b'] }))).toThrow(
+      '--header needs a URL, but the server is a command',
+    );
+    expect(() => targetToCheck(address, options({ cwd: '/' }))).toThrow(
+      '--cwd needs a command, but http://127.0.0.1:1/mcp is an address',
+    );
   });
 });
 

@@ -89,7 +89,7 @@ describe('an option that would change nothing is refused', () => {
       'processes',
       'address',
       'http://127.0.0.1:1/mcp',
-      '--processes is for a command, and this server runs already',
+      '--processes needs a command, but this server is an address',
     ],
     ['ignoreTool', 'demo', 'http://127.0.0.1:1/mcp', '--ignore-tool is for a server, and none is given'],
     ['apiKey', 'command', 'stdio', '--api-key is for HTTP, and stdio is none'],

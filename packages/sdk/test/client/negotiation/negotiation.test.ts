@@ -47,6 +47,7 @@ describe('auto', () => {
       revision: '2026-07-28',
       why: expect.stringContaining('server/discover'),
       evidence: [expect.stringContaining('result')],
+      discovery: [{ kind: 'result' }],
       ms: expect.any(Number),
       supported: ['2026-07-28'],
       source: 'probe',
