@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { bundleCommand } from './bundle.js';
 import { withLock } from './lock.js';
 import { progress, SetupError } from './main.js';
 import { inRoot } from './paths.js';
@@ -39,6 +40,7 @@ async function buildPackage(name, wanted) {
   const next = inPackage(name, '.dist-next');
   await rm(next, { recursive: true, force: true });
   await compile(name, next);
+  if (name === 'cli') await bundleCommand(next);
   await rm(join(dist, stampName), { force: true });
   await replaceDist(next, dist);
   await writeFile(join(dist, stampName), wanted);
@@ -47,7 +49,7 @@ async function buildPackage(name, wanted) {
 /** A hash of everything that the output of a package depends on; `before` stands for the packages before it. */
 async function fingerprint(name, before) {
   const sources = (await listFiles(inPackage(name, 'src'))).map((path) => `packages/${name}/src/${path}`);
-  const settings = ['tsconfig.base.json', 'package-lock.json'];
+  const settings = ['tsconfig.base.json', 'package-lock.json', 'scripts/setup/bundle.js'];
   const own = [`packages/${name}/tsconfig.json`, `packages/${name}/package.json`];
   const hash = createHash('sha256').update(before);
   for (const path of [...settings, ...own, ...sources].sort()) {

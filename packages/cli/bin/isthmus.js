@@ -15,7 +15,7 @@ if (limit < NEEDED) {
   process.exit(1);
 }
 
-const { main } = await import('../dist/main.js');
+const { main } = await import('../dist/bundle/main.js');
 await main(process.argv);
 
 /** Infinity where the system does not say it in a file. */
