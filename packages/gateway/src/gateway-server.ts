@@ -76,6 +76,7 @@ export class GatewayServer implements AggregateMember {
       this.#health.isOff = definition.disabled ?? false;
     }
     const processes = {
+      isBackingOff: () => host.isBackingOff(name),
       status: () => host.snapshot(name),
       isKnown: () => this.bridge.far !== undefined,
       clock,

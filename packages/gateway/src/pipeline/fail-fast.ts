@@ -9,6 +9,8 @@ import { deriveService } from './derive-service.js';
 
 /** What is known of the processes of a server. */
 export interface ProcessWatch {
+  /** Whether one of them waits before it is started again. It is asked before each call, so it must be cheap. */
+  isBackingOff(): boolean;
   status(): ServerStatus | undefined;
   /** Whether the server has described itself before: then a client can open a session, and only its calls fail. */
   isKnown(): boolean;
@@ -39,6 +41,7 @@ export function failFast(
 }
 
 function startFailure(watch: ProcessWatch, viewer: StatusViewer): ProtocolError | undefined {
+  if (!watch.isBackingOff()) return undefined;
   const status = statusFor(watch.status(), viewer);
   if (status?.state !== 'backing-off' || status.lastExit?.phase !== 'start') return undefined;
   const { reason, generation } = status.lastExit;

@@ -47,7 +47,12 @@ function pipeline(
 function failedStart(): NonNullable<PipelineInputs['processes']> {
   const lastExit = { phase: 'start', reason: 'files ended with code 1', generation: 1 };
   const status = { enabled: true, model: 'shared', state: 'backing-off', lastExit, processes: [] };
-  return { status: () => status as unknown as ServerStatus, isKnown: () => false, clock: systemClock };
+  return {
+    isBackingOff: () => true,
+    status: () => status as unknown as ServerStatus,
+    isKnown: () => false,
+    clock: systemClock,
+  };
 }
 
 const once = () => createRateLimit({ perMinute: 1 });

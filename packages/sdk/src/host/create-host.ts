@@ -64,6 +64,8 @@ export interface Host extends AsyncDisposable {
   statusOf(server: string): Promise<ServerStatus | undefined>;
   /** The current status of one server, at once, without `facts`. Undefined: there is no such server. */
   snapshot(server: string): ServerStatus | undefined;
+  /** Whether a process of the server waits before it is started again. Cheap enough to ask before each call. */
+  isBackingOff(server: string): boolean;
   /** Calls `onEvent` for everything that happens to the processes, until the returned function is called. */
   watch(onEvent: (event: HostEvent) => void): () => void;
   /** Ends all processes. With `drainMs`, calls in flight may take that long. A second call is harmless. */
@@ -186,6 +188,7 @@ export function createHost(options: HostOptions = {}): Host {
     },
     statusOf: async (name) => servers.get(name)?.status(),
     snapshot: (name) => servers.get(name)?.snapshot(),
+    isBackingOff: (name) => servers.get(name)?.isBackingOff ?? false,
     watch(onEvent) {
       watchers.add(onEvent);
       return () => watchers.delete(onEvent);

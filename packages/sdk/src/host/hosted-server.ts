@@ -169,6 +169,10 @@ export class HostedServer {
     return this.#summarize(await this.#processSet.status());
   }
 
+  get isBackingOff(): boolean {
+    return this.#processSet.isBackingOff;
+  }
+
   snapshot(): ServerStatus {
     return this.#summarize(this.#processSet.snapshot());
   }

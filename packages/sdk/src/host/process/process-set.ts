@@ -107,6 +107,10 @@ export class ProcessSet {
     return this.supervisors.map((supervisor) => supervisor.snapshot());
   }
 
+  get isBackingOff(): boolean {
+    return this.supervisors.some((supervisor) => supervisor.isBackingOff);
+  }
+
   get lastExit(): LastExit | undefined {
     return this.supervisors
       .flatMap(({ lastExit }) => lastExit ?? [])

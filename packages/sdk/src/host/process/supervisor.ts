@@ -38,6 +38,12 @@ export class Supervisor {
     return this.#state;
   }
 
+  /** Whether it waits before it starts a process again. A process that has just exited counts, too. */
+  get isBackingOff(): boolean {
+    if (this.#state === 'ready') return this.#current?.isGone ?? true;
+    return this.#state === 'backing-off';
+  }
+
   get current(): ProcessInstance | undefined {
     return this.#state === 'ready' ? this.#current : undefined;
   }
@@ -128,9 +134,8 @@ export class Supervisor {
   snapshot(): ProcessStatus {
     // What a process answered proves nothing once it has exited.
     const current = this.#current?.isGone ? undefined : this.#current;
-    const isGone = this.#state === 'ready' && current === undefined;
     return describeProcess(current, {
-      state: isGone ? 'backing-off' : this.#state,
+      state: this.isBackingOff ? 'backing-off' : this.#state,
       generation: this.#number,
       pid: this.#state === 'starting' ? this.#attempts.pidOf(this.#number) : undefined,
       owner: this.#context.owner,
