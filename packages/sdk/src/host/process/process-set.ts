@@ -108,7 +108,8 @@ export class ProcessSet {
   }
 
   get isBackingOff(): boolean {
-    return this.supervisors.some((supervisor) => supervisor.isBackingOff);
+    for (const supervisor of this.#supervisors.values()) if (supervisor.isBackingOff) return true;
+    return false;
   }
 
   get lastExit(): LastExit | undefined {
