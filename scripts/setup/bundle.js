@@ -18,7 +18,8 @@ export async function bundleCommand(dist) {
     dir: join(dist, 'bundle'),
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    // Without a hash: a process that runs from here finds its files again after a build.
+    chunkFileNames: '[name].js',
     // Comments do not help a stack trace, and Node reads them at every start.
     comments: false,
   });
