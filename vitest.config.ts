@@ -35,7 +35,7 @@ const LONG = [
   'packages/sdk/test/process/ledger.test.ts',
   'test/bridge-load/http-upstream.test.ts',
   'test/bridge-load/interactive.test.ts',
-  'test/bridge-load/seats.test.ts',
+  'test/bridge-load/upstream-sessions.test.ts',
   'test/bridge-load/serve-command.test.ts',
   'test/bridge-load/slow-readers.test.ts',
   'test/bridge-load/unread-answers.test.ts',

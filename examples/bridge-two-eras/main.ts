@@ -29,5 +29,5 @@ for (const far of ['legacy', 'modern'] satisfies Era[]) {
     assert.equal(client.server.info?.name, 'desk');
     assert.deepEqual(content, [{ type: 'text', text: 'Booked the blue one' }]);
   }
-  assert.equal(bridge.far?.era, far);
+  assert.equal(bridge.upstream?.era, far);
 }

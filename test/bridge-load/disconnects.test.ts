@@ -52,7 +52,7 @@ it.each(FARS)(
     await until('five are cancelled', () => diary.lines().filter(isCancelled).length === 5);
     expect(await Promise.all(lost)).toEqual(['lost', 'lost', 'lost']);
     // That of the session that is left, and the one that the modern clients share.
-    await until('their seats are free', () => bridge.seats === 2);
+    await until('their seats are free', () => bridge.upstreamSessions === 2);
 
     await call(stays, 1, 'release');
     expect(outcome(await answer)).toEqual([0, 'stays was released']);

@@ -116,7 +116,7 @@ it.each<Era>(['modern', 'legacy'])(
     const session = await ask(url, legacy(initialize('init'), as('bob').headers));
     expect(session.json).toEqual({ jsonrpc: '2.0', id: 'init', error: refusal });
     expect(session.headers['mcp-session-id']).toBeUndefined();
-    expect(bridge.seats).toBe(1);
+    expect(bridge.upstreamSessions).toBe(1);
     expect(outcome(await call(alice, 1, 'echo', { text: 'still here' }))).toEqual([1, 'still here']);
   },
 );

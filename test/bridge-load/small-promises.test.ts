@@ -16,7 +16,7 @@ it('a bridge that is closed opens nothing any more', async () => {
   const closed = expect.objectContaining({ reason: 'CONNECTION_CLOSED', sent: 'no' });
   expect(outcome(await call(near, 1, 'echo', { text: 'a' }))).toEqual([1, -32603, closed]);
   await expect(enter('legacy HTTP', 'late')).rejects.toThrow();
-  expect([bridge.seats, seen.all('start').length]).toEqual([0, 1]);
+  expect([bridge.upstreamSessions, seen.all('start').length]).toEqual([0, 1]);
 });
 
 it('clients are not told what the server wrote to stderr', async () => {

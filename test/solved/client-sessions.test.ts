@@ -124,7 +124,7 @@ it('D-20 metatool-ai/metamcp#162: 1,000 sessions that nobody closes have four ch
   const { bridge } = gateway.gateway.unit('far');
   const forgotten = async () => {
     clock.advance(60_000);
-    await until('all are forgotten', () => bridge.seats === 0);
+    await until('all are forgotten', () => bridge.upstreamSessions === 0);
     await until('the children have ended', () => gateway.seen.all('exit').length === starts());
   };
   const starts = () => gateway.seen.all('start').length;
@@ -141,7 +141,7 @@ it('D-20 metatool-ai/metamcp#162: 1,000 sessions that nobody closes have four ch
       expect(textOf((await session.post(legacyCall(1, 'echo', { text: 'a' }))).messages[0]!)).toBe('a');
     expect(childrenOf(process.pid).length - baseline).toBeLessThanOrEqual(4);
   }
-  expect(bridge.seats).toBe(1000);
+  expect(bridge.upstreamSessions).toBe(1000);
   expect(childrenOf(process.pid).length - baseline).toBe(4);
   await forgotten();
   await until('the baseline', () => childrenOf(process.pid).length === baseline);

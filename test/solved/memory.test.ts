@@ -51,7 +51,7 @@ it(
     const before = await heapInUse();
     await often(25_000, call);
     expect((await heapInUse()) - before).toBeLessThan(NOISE);
-    expect(gateway.gateway.unit('far').bridge.seats).toBe(1);
+    expect(gateway.gateway.unit('far').bridge.upstreamSessions).toBe(1);
   },
   LONG,
 );

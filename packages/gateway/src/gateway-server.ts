@@ -78,7 +78,7 @@ export class GatewayServer implements AggregateMember {
     const processes = {
       isBackingOff: () => host.isBackingOff(name),
       status: () => host.snapshot(name),
-      isKnown: () => this.bridge.far !== undefined,
+      isKnown: () => this.bridge.upstream !== undefined,
       clock,
       clean: context.clean,
     };
@@ -123,7 +123,7 @@ export class GatewayServer implements AggregateMember {
     if (kind === 'broken') return;
     if (kind !== 'command') {
       // Earlier knowledge does not prove that the server answers now.
-      await (this.bridge.far ? this.#refresh() : this.bridge.start());
+      await (this.bridge.upstream ? this.#refresh() : this.bridge.start());
       this.#health!.answered();
       return;
     }
@@ -193,16 +193,16 @@ export class GatewayServer implements AggregateMember {
     const { kind, needed = true } = this.#definition;
     await this.refreshState();
     const processes = kind === 'command' ? await this.#processes() : undefined;
-    const { far } = this.bridge;
+    const { upstream } = this.bridge;
     const verdict = processes?.processes.find((each) => each.verdict)?.verdict;
     return {
       name: this.name,
       kind: kind === 'url' || kind === 'socket' ? 'url' : 'command',
       needed,
       ...(processes ? stateOfProcesses(processes) : this.state()),
-      era: verdict?.era ?? far?.era,
+      era: verdict?.era ?? upstream?.era,
       evidence: verdict?.why,
-      server: far && { name: far.info.name, version: far.info.version },
+      server: upstream && { name: upstream.info.name, version: upstream.info.version },
       paths,
       processes,
     };

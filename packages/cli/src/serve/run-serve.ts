@@ -175,9 +175,9 @@ async function serveOnStdio(
     listener: listenAt('stdio'),
     tellsStderr: false,
     watchesServers: false,
-    onHostEvent(event, { far, seats }) {
+    onHostEvent(event, { upstream, upstreamSessions }) {
       if (event.kind === 'stderr') operator.passOn(event.text);
-      const line = describeEvent(event, { isKnown: far !== undefined, isNeeded: seats > 0 });
+      const line = describeEvent(event, { isKnown: upstream !== undefined, isNeeded: upstreamSessions > 0 });
       if (line !== undefined) operator.say(`isthmus: ${line}`);
     },
     onStartFailed(error) {

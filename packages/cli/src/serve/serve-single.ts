@@ -56,7 +56,7 @@ export async function serveSingle(spec: ServerSpec, inputs: SingleInputs, operat
   const { gateway } = running;
   const server = gateway.unit(name);
   const { bridge } = server;
-  isKnown = () => bridge.far !== undefined;
+  isKnown = () => bridge.upstream !== undefined;
   const { closing } = gateway;
   const tell = () => {
     if (closing.aborted) return;

@@ -15,7 +15,7 @@ export interface BridgeOptions {
    * The limit of sessions with the server. Default: no limit for legacy sessions of clients; for conversations that
    * modern clients name, 10,000 in a shared process, or 1,000 with a process each.
    */
-  readonly maxSeats?: number;
+  readonly maxUpstreamSessions?: number;
   /** A session without a call for this time is closed; the next call opens a new one. Default 10 min. */
   readonly idleMs?: number;
   /** Called with the reason for each failed attempt to connect before the first success. */

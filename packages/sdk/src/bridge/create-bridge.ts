@@ -31,11 +31,11 @@ import { declaredCapabilities, EVERYTHING, sessionKey, UpstreamSessions } from '
 /** One upstream, for clients of both eras. Serve it like a server of your own. */
 export interface Bridge extends Service, AsyncDisposable {
   /** What the server is. Undefined before the first connection. */
-  readonly far: UpstreamFacts | undefined;
+  readonly upstream: UpstreamFacts | undefined;
   /** Settles when the first connection to the server has succeeded. */
   readonly known: Promise<UpstreamFacts>;
   /** How many sessions with the server there are, including those that connect with their next call. */
-  readonly seats: number;
+  readonly upstreamSessions: number;
   /** Settles when the server has answered. Rejects with the reason when the connection fails. */
   start(): Promise<void>;
   /** Connects again to learn what the server is, after its definition has changed. */
@@ -56,18 +56,19 @@ export function createBridge(
   upstream: Upstream | Connector,
   options: BridgeOptions & UpstreamOptions = {},
 ): Bridge {
-  const { stateless, timeoutMs, maxTimeoutMs, maxSeats, idleMs, onStartFailed, clean, ...rest } = options;
+  const { stateless, timeoutMs, maxTimeoutMs, maxUpstreamSessions, idleMs, onStartFailed, clean, ...rest } =
+    options;
   const settings = {
     stateless: stateless ?? false,
     timeoutMs: timeoutMs ?? 600_000,
     maxTimeoutMs: maxTimeoutMs ?? 86_400_000,
-    maxSeats,
+    maxUpstreamSessions,
     idleMs: idleMs ?? 600_000,
     onStartFailed: onStartFailed ?? (() => {}),
     clean: clean ?? ((text: string) => text),
     clock: options.clock ?? systemClock,
   };
-  for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxSeats', 'idleMs'] as const) {
+  for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxUpstreamSessions', 'idleMs'] as const) {
     const value = settings[name];
     if (value === undefined || value > 0) continue;
     throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`);
@@ -77,8 +78,8 @@ export function createBridge(
   return new BridgeService(resolved, settings);
 }
 
-type BridgeSettings = Required<Omit<BridgeOptions, 'maxSeats'>> & {
-  readonly maxSeats: number | undefined;
+type BridgeSettings = Required<Omit<BridgeOptions, 'maxUpstreamSessions'>> & {
+  readonly maxUpstreamSessions: number | undefined;
 };
 
 /** A service that forwards every call. */
@@ -107,7 +108,7 @@ class BridgeService implements Bridge {
     });
   }
 
-  get far(): UpstreamFacts | undefined {
+  get upstream(): UpstreamFacts | undefined {
     return this.#facts;
   }
 
@@ -115,7 +116,7 @@ class BridgeService implements Bridge {
     return this.#known.promise;
   }
 
-  get seats(): number {
+  get upstreamSessions(): number {
     return this.#sessions.size;
   }
 

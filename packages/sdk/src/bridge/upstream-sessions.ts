@@ -24,7 +24,7 @@ export interface UpstreamSessionsOptions {
   /** The server keeps nothing for its clients: principals may share it. */
   readonly stateless: boolean;
   /** The limit of all sessions. Undefined: legacy sessions are unlimited here, and those that modern clients name are bounded. */
-  readonly maxSeats: number | undefined;
+  readonly maxUpstreamSessions: number | undefined;
   readonly idleMs: number;
   readonly onReopened: (caller: ReconnectingCaller) => void;
 }
@@ -77,9 +77,9 @@ export class UpstreamSessions {
   /** Opens a session for a legacy session of a client. */
   take(peer: Peer, given: UpstreamTenant): UpstreamSession {
     this.#admit(peer.principal);
-    const { maxSeats } = this.#options;
+    const { maxUpstreamSessions } = this.#options;
     // The listener already limits legacy sessions fairly, and a session here costs little until it is used.
-    this.#checkRoom(maxSeats, this.size, peer);
+    this.#checkRoom(maxUpstreamSessions, this.size, peer);
     const own = this.areOwn;
     const session: UpstreamSession = {
       caller: this.#open(
@@ -126,10 +126,10 @@ export class UpstreamSessions {
     let session = this.#shared.get(key);
     if (!session) {
       this.#admit(peer.principal);
-      const { maxSeats } = this.#options;
-      if (maxSeats === undefined) {
+      const { maxUpstreamSessions } = this.#options;
+      if (maxUpstreamSessions === undefined) {
         this.#checkRoom(this.areOwn ? MAX_OWN : MAX_SHARED, this.#shared.size, peer);
-      } else this.#checkRoom(maxSeats, this.size, peer);
+      } else this.#checkRoom(maxUpstreamSessions, this.size, peer);
       const caller = this.#open(
         peer,
         capabilities,
@@ -199,14 +199,14 @@ export class UpstreamSessions {
 
   /** Throws if the limit is reached and no session can be closed for the newcomer. */
   #checkRoom(max: number | undefined, taken: number, peer: Peer): void {
-    const { upstream, maxSeats } = this.#options;
+    const { upstream, maxUpstreamSessions } = this.#options;
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
     if (max === undefined || taken < max) return;
     const who = clientKey(peer);
     const displaced = this.#displacedBy(who);
     if (displaced) return this.#release(displaced);
     // All sessions are in use. A client without a session may exceed the limit, up to twice.
-    if (maxSeats === undefined && this.#shares.heldBy(who) === 0 && taken < 2 * max) return;
+    if (maxUpstreamSessions === undefined && this.#shares.heldBy(who) === 0 && taken < 2 * max) return;
     const message = `${upstream.label} is busy: ${max} sessions are open, which is the limit; try again later`;
     throw new IsthmusError('BUSY', message, { sent: 'no' });
   }

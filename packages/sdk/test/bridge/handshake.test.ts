@@ -136,10 +136,10 @@ describe('a legacy client before a modern server', () => {
     const call = await far.next();
     call.on.answer(call, { resultType: 'complete', content: [] });
     await client.next();
-    expect(bridge.seats).toBe(1);
+    expect(bridge.upstreamSessions).toBe(1);
     client.end();
     await until('end of the connection', () => !call.on.isOpen);
-    expect(bridge.seats).toBe(0);
+    expect(bridge.upstreamSessions).toBe(0);
   });
 });
 

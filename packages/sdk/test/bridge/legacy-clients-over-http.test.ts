@@ -69,7 +69,7 @@ describe('legacy clients over HTTP, before a modern server', () => {
     const call = await far.next();
     reading.catch(() => {});
     expect((await session.delete()).status).toBeLessThan(300);
-    await until('end of the seat', () => bridge.seats === 1);
+    await until('end of the seat', () => bridge.upstreamSessions === 1);
     await until('end of the connection', () => !call.on.isOpen);
     expect((await session.post(legacyRequest(2, 'ping'))).status).toBe(404);
     expect((await other.post(legacyRequest(2, 'ping'))).json.result).toEqual({});

@@ -75,7 +75,7 @@ describe.each(['modern', 'legacy'] as const)('row 14: sessions with a %s server'
     await placeOf(client, far);
     clock.advance(200_000);
     await until('end of the session', () => !first.isOpen);
-    expect(bridge.seats).toBe(0);
+    expect(bridge.upstreamSessions).toBe(0);
     const second = await placeOf(client, far);
     expect(second).not.toBe(first);
   });
@@ -105,7 +105,7 @@ describe.each(['modern', 'legacy'] as const)('row 14: sessions with a %s server'
   });
 
   it('are limited in number, and whoever is too many is told so', async () => {
-    const { near, far } = await bridgeTo(era, { bridge: { maxSeats: 1 } });
+    const { near, far } = await bridgeTo(era, { bridge: { maxUpstreamSessions: 1 } });
     await placeOf(near.modern({ principal: 'alice' }), far);
     const bob = near.modern({ principal: 'bob' });
     bob.call(1, 'a');

@@ -21,7 +21,9 @@ const MALLORY = '127.0.0.66';
 const BOB = '127.0.0.2';
 
 /** A bridge to a server of our own, served over HTTP. */
-async function bridged(options: { maxSessions?: number; maxSeats?: number; clock?: FakeClock } = {}) {
+async function bridged(
+  options: { maxSessions?: number; maxUpstreamSessions?: number; clock?: FakeClock } = {},
+) {
   const { maxSessions, ...more } = options;
   const server = createServer({ name: 'far', version: '1' });
   server.tool('echo', { input: TEXT }, ({ text }) => text);
@@ -50,7 +52,7 @@ it('R4: more than 1,000 abandoned sessions leave room for clients of both eras',
     const some = Array.from({ length: 30 }, () => ask(url, { ...legacy(initialize(at)), from: MALLORY }));
     for (const { status } of await Promise.all(some)) expect(status).toBe(200);
   }
-  expect(bridge.seats).toBe(1050);
+  expect(bridge.upstreamSessions).toBe(1050);
   expect((await ask(url, echo(BOB))).json.result?.content[0].text).toBe('a');
   const session = await openSession(url, { from: BOB });
   const called = {
@@ -60,12 +62,12 @@ it('R4: more than 1,000 abandoned sessions leave room for clients of both eras',
     params: { name: 'echo', arguments: { text: 'b' } },
   };
   expect((await session.post(called)).json.result?.content[0].text).toBe('b');
-  expect(bridge.seats).toBe(1051);
+  expect(bridge.upstreamSessions).toBe(1051);
 });
 
 it('R4: conversations that a client invents make room for another client, and then for its own later ones', async () => {
   const clock = new FakeClock();
-  const { url, bridge } = await bridged({ maxSeats: 4, clock });
+  const { url, bridge } = await bridged({ maxUpstreamSessions: 4, clock });
   for (const name of ['m1', 'm2', 'm3', 'm4']) {
     expect((await ask(url, echo(MALLORY, name))).status).toBe(200);
     clock.advance(10);
@@ -78,5 +80,5 @@ it('R4: conversations that a client invents make room for another client, and th
   expect((await ask(url, echo(BOB, 'b2'))).status).toBe(200);
   clock.advance(1000);
   expect((await ask(url, echo(MALLORY, 'm5'))).status).toBe(200);
-  expect(bridge.seats).toBe(4);
+  expect(bridge.upstreamSessions).toBe(4);
 });

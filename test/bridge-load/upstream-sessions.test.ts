@@ -20,7 +20,9 @@ const busy = (seats: number) => ({
 
 it('a client that finds no seat is told so, and gets one when somebody has left', async () => {
   const { host } = keepFar('legacy', lines);
-  const { enter, url, socket, bridge } = await stage(host.upstream('far'), { bridge: { maxSeats: 2 } });
+  const { enter, url, socket, bridge } = await stage(host.upstream('far'), {
+    bridge: { maxUpstreamSessions: 2 },
+  });
   const first = await enter('legacy HTTP', 'first');
   const second = await enter('legacy socket', 'second');
 
@@ -32,26 +34,26 @@ it('a client that finds no seat is told so, and gets one when somebody has left'
   expect(session.headers['mcp-session-id']).toBeUndefined();
   const modern = await enter('modern HTTP', 'modern');
   expect((await call(modern, 0, 'echo', { text: 'a' })).error).toEqual(busy(2));
-  expect(bridge.seats).toBe(2);
+  expect(bridge.upstreamSessions).toBe(2);
 
   await first.leave();
-  await until('a seat is free', () => bridge.seats === 1);
+  await until('a seat is free', () => bridge.upstreamSessions === 1);
   third.send(initialize('and again'));
   expect((await third.answer('and again')).result.protocolVersion).toBe('2025-11-25');
   await second.leave();
-  await until('a seat is free', () => bridge.seats === 1);
+  await until('a seat is free', () => bridge.upstreamSessions === 1);
   expect(outcome(await call(modern, 1, 'echo', { text: 'a' }))).toEqual([1, 'a']);
 });
 
 it('clients that come before it is known what the server is are refused in the same way', async () => {
   const { host } = keepFar('legacy', lines);
-  const { socket, bridge } = await stage(host.upstream('far'), { bridge: { maxSeats: 2 } });
+  const { socket, bridge } = await stage(host.upstream('far'), { bridge: { maxUpstreamSessions: 2 } });
   const clients = await Promise.all(Array.from({ length: 5 }, () => dial(socket)));
   for (const client of clients) client.send(initialize(0));
   const answers = await Promise.all(clients.map((client) => client.answer(0)));
   expect(answers.filter(({ result }) => result)).toHaveLength(2);
   expect(answers.flatMap(({ error }) => error ?? [])).toEqual([busy(2), busy(2), busy(2)]);
-  expect(bridge.seats).toBe(2);
+  expect(bridge.upstreamSessions).toBe(2);
 });
 
 it('500 sessions that are opened and left alone take no more seats than there may be sessions, and one process', {
@@ -64,14 +66,14 @@ it('500 sessions that are opened and left alone take no more seats than there ma
   let most = 0;
   for (let at = 0; at < 10; at += 1) {
     await Promise.all(Array.from({ length: 50 }, () => openSession(url)));
-    most = Math.max(most, bridge.seats);
+    most = Math.max(most, bridge.upstreamSessions);
     // Old enough to make room for the next.
     clock.advance(20_000);
   }
   expect(most).toBe(50);
   expect(seen.all('start')).toHaveLength(1);
   clock.advance(60_000);
-  await until('all seats are free', () => bridge.seats === 0);
+  await until('all seats are free', () => bridge.upstreamSessions === 0);
   expect(outcome(await call(await enter('legacy HTTP', 'next'), 0, 'echo', { text: 'a' }))).toEqual([0, 'a']);
 });
 
@@ -83,10 +85,10 @@ it('500 sessions with a process each have four processes, and are forgotten with
   for (let at = 0; at < 10; at += 1) {
     await Promise.all(Array.from({ length: 50 }, () => openSession(url)));
   }
-  expect(bridge.seats).toBe(500);
+  expect(bridge.upstreamSessions).toBe(500);
   await until('four run', () => alive(seen).at(-1) === 4);
   clock.advance(60_000);
-  await until('all seats are free', () => bridge.seats === 0);
+  await until('all seats are free', () => bridge.upstreamSessions === 0);
   await until('all processes have ended', () => alive(seen).at(-1) === 0, 20_000);
   expect(Math.max(...alive(seen))).toBe(4);
   // Whoever had waited for a place was not given one any more.
@@ -97,16 +99,16 @@ it('500 sessions with a process each have four processes, and are forgotten with
 it('a modern client that invents conversations gets as many as there are seats, until they are swept', async () => {
   const clock = new FakeClock();
   const { host, seen } = keepFar('legacy', lines);
-  const limits = { clock, maxSeats: 50, idleMs: 60_000 };
+  const limits = { clock, maxUpstreamSessions: 50, idleMs: 60_000 };
   const { enter, bridge } = await stage(host.upstream('far'), { bridge: limits });
   const near = await enter('modern socket', 'near');
   const echo = (name: string) => call(near, name, 'echo', { text: name }, { [CONVERSATION]: name });
   const answers = await Promise.all(Array.from({ length: 500 }, (_, at) => echo(`c${at}`)));
   expect(answers.filter(({ result }) => result)).toHaveLength(50);
   expect(answers.flatMap(({ error }) => error ?? [])).toEqual(Array.from({ length: 450 }, () => busy(50)));
-  expect(bridge.seats).toBe(50);
+  expect(bridge.upstreamSessions).toBe(50);
   clock.advance(120_000);
-  await until('they are swept', () => bridge.seats === 0);
+  await until('they are swept', () => bridge.upstreamSessions === 0);
   expect(outcome(await echo('later'))).toEqual(['later', 'later']);
   expect(seen.all('start')).toHaveLength(1);
 });
