@@ -3,6 +3,7 @@ import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { ConnectionEnd } from '@isthmus/sdk/internal/exchange/connection.js';
+import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { BenchRequest, BenchSide, BenchTool } from './model.js';
 import type { Ask } from './turn.js';
@@ -62,7 +63,7 @@ export function paramsOf(era: Era, revision: string, params: JsonObject): JsonOb
   return { ...params, _meta: meta };
 }
 
-export const CLIENT_INFO = { name: 'isthmus-bench', version: '0.1.0' };
+export const CLIENT_INFO = { name: 'isthmus-bench', version: VERSION };
 
 export function failureOf(answer: {
   readonly result?: unknown;

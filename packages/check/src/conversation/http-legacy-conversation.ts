@@ -1,7 +1,7 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { HttpPeer, PeerHttpAnswer } from '../wire/http-peer.js';
-import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
+import { type Frame, isAnswer, membersOf, paramsOf } from '../wire/transcript.js';
 import {
   type AnswerServer,
   answerRequests,
@@ -156,10 +156,6 @@ export function legacyHeaders(
     ...(revision !== undefined && revision >= '2025-06-18' && { 'mcp-protocol-version': revision }),
     ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
   };
-}
-
-function isAnswer(frame: Frame): boolean {
-  return frame.kind === 'result' || frame.kind === 'error';
 }
 
 function isAnswerTo(frame: Frame, id: RequestId): boolean {

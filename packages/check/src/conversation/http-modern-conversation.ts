@@ -7,7 +7,7 @@ import {
 } from '@isthmus/sdk/internal/era/modern/headers.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { HttpPeer, PeerHttpAnswer } from '../wire/http-peer.js';
-import { type Frame, membersOf } from '../wire/transcript.js';
+import { type Frame, isAnswer, membersOf } from '../wire/transcript.js';
 import {
   type CheckConversation,
   type CheckRequestOptions,
@@ -54,7 +54,10 @@ export function createHttpModernConversation(options: HttpConversationOptions): 
     const isOwn = (frame: Frame) => frame.kind === 'notification';
     const reply = sent.then(
       async (http): Promise<Reply> => {
-        const frame = await http.waitFor((each) => isAnswer(each), Math.max(1, ms - (clock.now() - began)));
+        const frame = await http.waitFor(
+          (each) => isServerAnswer(each),
+          Math.max(1, ms - (clock.now() - began)),
+        );
         own.push(...http.frames.filter(isOwn));
         const about = { id, method, notifications: http.frames.filter(isOwn), ms: clock.now() - began, http };
         if (frame) {
@@ -160,10 +163,6 @@ function learnTools(method: string, reply: Reply, schemas: Map<string, unknown>)
   }
 }
 
-function isAnswer(frame: Frame): boolean {
-  return (
-    (frame.kind === 'result' || frame.kind === 'error') &&
-    frame.from === 'server' &&
-    membersOf(frame) !== undefined
-  );
+function isServerAnswer(frame: Frame): boolean {
+  return isAnswer(frame) && frame.from === 'server' && membersOf(frame) !== undefined;
 }

@@ -3,7 +3,7 @@ import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
-import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
+import { type Frame, isAnswer, membersOf, paramsOf } from '../wire/transcript.js';
 import {
   type AnswerServer,
   aliveMethod,
@@ -130,7 +130,7 @@ function orNone(params: JsonObject): JsonObject | undefined {
 
 /** An error without an id may belong to any request, so it is not an answer. */
 function isAnswerTo(frame: Frame, id: RequestId): boolean {
-  return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
+  return isAnswer(frame) && membersOf(frame)['id'] === id;
 }
 
 /** Matches by progress token or subscription id. A notification without both may belong to any request. */

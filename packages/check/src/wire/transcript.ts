@@ -24,6 +24,11 @@ export interface Frame {
   readonly isEvent?: boolean;
 }
 
+/** Whether a frame is a result or an error. */
+export function isAnswer(frame: Pick<Frame, 'kind'>): boolean {
+  return frame.kind === 'result' || frame.kind === 'error';
+}
+
 /** Everything on one connection, in order, and a way to wait for more. */
 export interface WireTranscript {
   /** For reports: `stdio, modern`. */

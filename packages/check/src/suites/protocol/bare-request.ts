@@ -8,7 +8,7 @@ import { modernHeaders } from '../../conversation/http-modern-conversation.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { NoHttpAnswer } from '../../wire/http-peer.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
-import { type Frame, membersOf } from '../../wire/transcript.js';
+import { isAnswer, membersOf } from '../../wire/transcript.js';
 
 interface Body {
   readonly id: string;
@@ -73,8 +73,4 @@ async function say(
   if (frame) return replyOf(frame, about);
   const why = transcript.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`;
   return { kind: 'silence', why, ...about };
-}
-
-function isAnswer(frame: Frame): boolean {
-  return frame.kind === 'result' || frame.kind === 'error';
 }

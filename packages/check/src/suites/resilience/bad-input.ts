@@ -40,10 +40,10 @@ export async function sendAndExpectAlive(
     );
   }
   const said = () =>
-    transcript.frames.slice(from).filter((frame) => isAnswer(frame) && frame !== alive.frame);
+    transcript.frames.slice(from).filter((frame) => isReaction(frame) && frame !== alive.frame);
   if (until && !said().some(until)) {
     await transcript.waitFor(
-      (frame) => isAnswer(frame) && until(frame) && transcript.frames.indexOf(frame) >= from,
+      (frame) => isReaction(frame) && until(frame) && transcript.frames.indexOf(frame) >= from,
       context.patience.quietMs,
     );
   } else if (listens) await context.pause(context.patience.quietMs);
@@ -86,7 +86,7 @@ export function codeOf(frame: Frame): unknown {
 }
 
 export function answers(id: unknown): (frame: Frame) => boolean {
-  return (frame) => isAnswer(frame) && membersOf(frame)['id'] === id;
+  return (frame) => isReaction(frame) && membersOf(frame)['id'] === id;
 }
 
 /** An error without an id. */
@@ -125,7 +125,7 @@ export function survives(
 const GOES_ON = 'One bad line must not end the other calls on the same connection.';
 
 /** Notifications and requests of the server may come at any time. */
-function isAnswer(frame: Frame): boolean {
+function isReaction(frame: Frame): boolean {
   return frame.from === 'server' && frame.kind !== 'notification' && frame.kind !== 'request';
 }
 

@@ -3,7 +3,7 @@ import type { CheckConversation, Pending } from '../../../conversation/conversat
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import { causeInFrame } from '../../../run/failure-cause.js';
-import { type Frame, membersOf } from '../../../wire/transcript.js';
+import { type Frame, isAnswer, membersOf } from '../../../wire/transcript.js';
 import { evidence, harmless } from '../answers.js';
 import { listsOf } from '../features/lists.js';
 
@@ -136,7 +136,7 @@ async function answerUnderAnyId(
 }
 
 function isAnswerLike(frame: Frame, id: RequestId): boolean {
-  if (frame.kind !== 'result' && frame.kind !== 'error') return false;
+  if (!isAnswer(frame)) return false;
   const given = membersOf(frame)['id'];
   return given === id || given === undefined || given === null || String(given) === String(id);
 }
@@ -174,7 +174,3 @@ function idsFor(count: number): readonly RequestId[] {
 }
 
 const MOST_MS = 500;
-
-function isAnswer(frame: Frame): boolean {
-  return frame.kind === 'result' || frame.kind === 'error';
-}

@@ -1,7 +1,7 @@
 import type { Check } from '../../../model.js';
 import { causeInFrame } from '../../../run/failure-cause.js';
 import { complaintText, judgeMessage } from '../../../shapes/index.js';
-import { type Frame, membersOf, type WireTranscript } from '../../../wire/transcript.js';
+import { type Frame, isAnswer, membersOf, type WireTranscript } from '../../../wire/transcript.js';
 import { answersIn, evidence, harmless, inWords, knownRevision, saidByServer, several } from '../answers.js';
 import { listsOf, needLists } from '../features/lists.js';
 
@@ -90,7 +90,9 @@ export const messageChecks: readonly Check[] = [
         .slice(from)
         .find(
           (frame) =>
-            isAnswer(frame) && !asked.includes(frame.id) && !isIdless(frame, conversation.peer === undefined),
+            isServerAnswer(frame) &&
+            !asked.includes(frame.id) &&
+            !isIdless(frame, conversation.peer === undefined),
         );
       if (stray)
         context.fail(`a notification was answered: ${stray.text.slice(0, 200)}`, 'no answer', {
@@ -146,8 +148,8 @@ function claims(frame: Frame): boolean {
   return frame.kind !== 'other' && (frame.kind !== 'error' || membersOf(frame)['jsonrpc'] !== undefined);
 }
 
-function isAnswer(frame: Frame): boolean {
-  return frame.from === 'server' && (frame.kind === 'result' || frame.kind === 'error');
+function isServerAnswer(frame: Frame): boolean {
+  return frame.from === 'server' && isAnswer(frame);
 }
 
 /** Over HTTP, the body of a refused notification may be an error without an id. */
@@ -163,7 +165,7 @@ function requestsOf({ frames }: WireTranscript): Frame[] {
 function answeredTwice(transcript: WireTranscript): Frame | undefined {
   const open = new Map<unknown, number>();
   for (const request of requestsOf(transcript)) open.set(request.id, (open.get(request.id) ?? 0) + 1);
-  return transcript.frames.filter(isAnswer).find((frame) => {
+  return transcript.frames.filter(isServerAnswer).find((frame) => {
     const left = (open.get(frame.id) ?? 0) - 1;
     open.set(frame.id, left);
     return frame.id !== undefined && left < 0;

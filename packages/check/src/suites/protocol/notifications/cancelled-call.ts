@@ -9,7 +9,7 @@ import {
 } from '../../../conversation/conversation.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import { slowArguments } from '../../../survey/callable-tools.js';
-import { type Frame, membersOf, paramsOf } from '../../../wire/transcript.js';
+import { type Frame, isAnswer, membersOf, paramsOf } from '../../../wire/transcript.js';
 
 /** The duration of a cancelled call. */
 export const SLOW_MS = 600;
@@ -114,5 +114,5 @@ export async function cancelled(
 }
 
 function isAnswerTo(frame: Frame, { id }: Pending): boolean {
-  return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
+  return isAnswer(frame) && membersOf(frame)['id'] === id;
 }
