@@ -63,7 +63,7 @@ describe('10 modern and 5 legacy clients, elicited at the same time by', () => {
     const { host, diary } = keepFar('legacy');
     const clients = await enterAll(await stage(host.upstream('far')));
     const first = await elicitAll(clients, 15);
-    // Which of the 15 that run together asks what, nobody can tell: but for the last ones, they are refused.
+    // Which of the 15 that run together asks what cannot be known. Except for the last ones they are refused.
     expect(first).toEqual(clients.map(({ name }) => [1, expect.stringMatching(answerOrRefusal(name))]));
     for (const near of clients)
       expect(near.asked.filter((each) => each !== `how is ${near.name}?`)).toEqual([]);

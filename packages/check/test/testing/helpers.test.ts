@@ -126,7 +126,7 @@ describe('testServer', () => {
         expect.stringMatching(/^failed: ✗ Is polite\n {2}check {5}manners\/polite\n/),
       ],
       ['manners/warm: Is warm', 'passed'],
-      ['manners/tall: Is tall', 'skipped: nobody can tell'],
+      ['manners/tall: Is tall', 'skipped: it cannot be seen'],
     ]);
     expect(runs).toBe(1);
   });
@@ -139,7 +139,7 @@ describe('testServer', () => {
         'suite protocol',
         expect.stringMatching(/^failed: ✗ Is polite \(modern, legacy\)\n[\s\S]*\n\n! Is warm \(/),
       ],
-      ['suite tools', 'skipped: nobody can tell'],
+      ['suite tools', 'skipped: it cannot be seen'],
     ]);
   });
 
@@ -211,7 +211,7 @@ const checks: readonly Check[] = [
   {
     ...named('tall', 'Is tall', 'Grow a little.'),
     suite: 'tools',
-    run: (context) => context.skip('nobody can tell'),
+    run: (context) => context.skip('it cannot be seen'),
   },
 ];
 

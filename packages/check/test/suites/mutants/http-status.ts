@@ -201,7 +201,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/hang-up',
-    fault: 'tells others what nobody heard',
+    fault: 'sends others what its own client did not receive',
     proxy: () => {
       let news = '';
       return {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CheckOptions } from '../../../src/index.js';
 import type { CommandMutant } from '../../support/suites/mutant.js';
 
-/** Nobody waits long for what never ends, and one process is enough to look around. */
+/** Short limits, because some of these servers never end. One process is enough for the survey. */
 const HASTE: CheckOptions = {
   eras: ['modern'],
   patience: { helloMs: 10_000, answerMs: 1500, quietMs: 100, checkMs: 20_000 },
@@ -53,7 +53,7 @@ export const lifetimeMutants: readonly CommandMutant[] = [
     seen: /SIGTERM it leaves 1/,
   }),
   fault('lifetime/sigint', 'ignores-sigint', 'does not heed SIGINT'),
-  fault('lifetime/host-dies', 'ignores-broken-pipe', 'lives on when nobody hears it'),
+  fault('lifetime/host-dies', 'ignores-broken-pipe', 'does not end when its output is closed'),
 ];
 
 function lockFolder(): string {

@@ -189,7 +189,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/quiet-after-cancel',
-    fault: 'goes on telling when nobody listens any more',
+    fault: 'goes on notifying after the subscription has ended',
     seen: /after it was cancelled/,
     middle: () => ({
       incoming: (message) => (message['method'] === 'notifications/cancelled' ? undefined : message),

@@ -98,7 +98,7 @@ export function withParams(message: JsonObject, change: JsonObject): JsonObject 
   return { ...message, params: { ...objectOf(message['params']), ...change } };
 }
 
-/** For faults that show as silence: nobody waits for long. */
+/** Short limits, for faults that show as silence. */
 export const HASTY = { helloMs: 10_000, answerMs: 1000, quietMs: 50, checkMs: 10_000 };
 
 /** The first connection is without fault, so that the walkthrough does not wait for what never comes. */

@@ -154,7 +154,7 @@ describe('x-mcp-header', () => {
       object({ a: text('a\n') }),
       'x-mcp-header at a is not a valid header name: "a\\n"',
     ],
-    ['a name that is no text', object({ a: text(7) }), 'x-mcp-header at a is not a valid header name: 7'],
+    ['a name that is not text', object({ a: text(7) }), 'x-mcp-header at a is not a valid header name: 7'],
     [
       'two names that differ in case',
       object({ a: text('Region'), b: text('REGION') }),
