@@ -65,6 +65,26 @@ describe('a run', () => {
     expect(targets[0]!.latencyMs!.p50).toBeGreaterThanOrEqual(99);
   });
 
+  it('reports the failures of the warm-up when a server is gone before anything is measured', async () => {
+    const dying = await sideOf((server) =>
+      server.tool('a', { description: '' }, () => {
+        throw new ProtocolError(-32603, 'about to crash');
+      }),
+    );
+    const other = await sideOf((server) => server.tool('a', { description: '' }, () => 'a'), 'other');
+    const requests = await chooseRequests([dying, other], { name: 'a', args: {} });
+    // Its own warm-up is over when it is gone.
+    const onTurn = ({ index, phase }: BenchState) => {
+      if (index === 1 && phase === 'warm-up') void dying.client.close();
+    };
+    const { targets } = await runBench([dying, other], requests, short, { onTurn });
+    expect(targets[0]).toMatchObject({
+      gone: true,
+      answered: 0,
+      errors: [{ kind: 'error -32603', count: expect.any(Number), example: 'about to crash' }],
+    });
+  });
+
   it('lets several servers take turns, one after the other', async () => {
     const slow = await sideOf((server) => server.tool('a', { description: '' }, () => 'a'), 'first');
     const fast = await sideOf((server) => server.tool('a', { description: '' }, () => 'a'), 'second');

@@ -122,6 +122,18 @@ describe('the order of the stages', () => {
     expect(await tell('read')).toContain('You call too often');
   });
 
+  it('does not read the status of the processes for a call while none of them waits to be started again', async () => {
+    let reads = 0;
+    const processes = { ...failedStart(), isBackingOff: () => false };
+    const status = () => {
+      reads += 1;
+      return processes.status();
+    };
+    const { tell } = pipeline({ processes: { ...processes, status } });
+    expect(await tell()).toBe('ok');
+    expect(reads).toBe(0);
+  });
+
   it('says of a hidden tool that it is unknown, also while the server cannot be started', async () => {
     const { tell } = pipeline({ tools: { deny: ['write'] }, processes: failedStart() });
     expect(await tell('write')).toBe('Unknown tool: write');
