@@ -1,0 +1,2 @@
+/** The SVG image of a description. */
+export function drawDiagram(text: string): string;

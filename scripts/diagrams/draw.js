@@ -1,0 +1,19 @@
+/**
+ * Diagrams from text. A description has lines `key: value`, an empty line, and a body. `kind` says how it is drawn.
+ * The images have no fonts and no scripts of their own, and follow the light or dark theme of the reader.
+ */
+
+import { drawMatrix } from './matrix.js';
+
+const KINDS = { matrix: drawMatrix };
+
+/** @param {string} text */
+export function drawDiagram(text) {
+  const [head, ...body] = text.trim().split('\n\n');
+  const settings = Object.fromEntries(
+    head.split('\n').map((line) => /^(\w+): *(.*)$/.exec(line)?.slice(1) ?? [line, '']),
+  );
+  const draw = KINDS[/** @type {keyof typeof KINDS} */ (settings.kind)];
+  if (draw === undefined) throw new Error(`There is no kind of diagram called ${settings.kind}`);
+  return draw(settings, body.join('\n\n'));
+}
