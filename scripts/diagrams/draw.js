@@ -1,11 +1,14 @@
 /**
  * Diagrams from text. A description has lines `key: value`, an empty line, and a body. `kind` says how it is drawn.
- * The images have no fonts and no scripts of their own, and follow the light or dark theme of the reader.
+ * A reader who cannot see it
+ * hears `title` and `desc`. The images have no fonts and no scripts of their own, and follow the light or dark theme of the reader.
  */
 
+import { drawFlow } from './flow.js';
+import { drawFrames } from './frames.js';
 import { drawMatrix } from './matrix.js';
 
-const KINDS = { matrix: drawMatrix };
+const KINDS = { flow: drawFlow, frames: drawFrames, matrix: drawMatrix };
 
 /** @param {string} text */
 export function drawDiagram(text) {
@@ -15,5 +18,7 @@ export function drawDiagram(text) {
   );
   const draw = KINDS[/** @type {keyof typeof KINDS} */ (settings.kind)];
   if (draw === undefined) throw new Error(`There is no kind of diagram called ${settings.kind}`);
+  for (const key of ['title', 'desc'])
+    if (!settings[key]) throw new Error(`A diagram needs a line "${key}: …"`);
   return draw(settings, body.join('\n\n'));
 }

@@ -11,7 +11,7 @@ const TOP = 70;
  * @param {Record<string, string>} settings
  * @param {string} body rows of cells between `|`
  */
-export function drawMatrix({ title = '', rows: rowsAre = '', columns: columnsAre = '' }, body) {
+export function drawMatrix({ title = '', desc = '', rows: rowsAre = '', columns: columnsAre = '' }, body) {
   const [[, ...columns], ...rows] = body.split('\n').map((line) =>
     line
       .split('|')
@@ -22,7 +22,7 @@ export function drawMatrix({ title = '', rows: rowsAre = '', columns: columnsAre
   const width = LEFT + columns.length * step.x;
   const height = TOP + rows.length * step.y;
   const middle = LEFT + (columns.length * step.x - CELL.gap) / 2;
-  return svg({ width, height, title }, [
+  return svg({ width, height, title, desc }, [
     label(middle, 18, columnsAre, 'strong'),
     label(LEFT / 2, TOP - 22, rowsAre, 'strong'),
     ...columns.flatMap((name, at) => twoLines(LEFT + at * step.x + CELL.width / 2, TOP - 20, name)),
