@@ -75,7 +75,7 @@ describe('P3: a server that hangs at its start', () => {
   });
 
   it.each(['while it is started for the first time', 'once it has been met'])(
-    'P3: costs each list half as long as the one before, %s',
+    'P3: costs one list two seconds and the others nothing, %s',
     async (when) => {
       const clock = new FakeClock();
       const aggregate = new Aggregate({ info: { name: 'all', version: '1' }, clock });
@@ -94,26 +94,22 @@ describe('P3: a server that hangs at its start', () => {
             page = result;
           });
         const before = clock.now();
-        for (let turn = 0; turn < 500 && !page; turn += 1) {
+        for (let turn = 0; turn < 500; turn += 1) {
           await new Promise((resolve) => setImmediate(resolve));
-          if (!page) clock.advance(25);
-          await new Promise((resolve) => setImmediate(resolve));
+          if (page) break;
+          clock.advance(25);
         }
         return { ms: clock.now() - before, tools: page?.['tools'] };
       };
       if (!isMute) await list();
       isMute = true;
       const waits: number[] = [];
-      for (let turn = 0; turn < 7; turn += 1) {
+      for (let turn = 0; turn < 4; turn += 1) {
         const { ms, tools } = await list();
         waits.push(ms);
         expect(tools).toEqual([{ name: 'good__one' }]);
       }
-      expect(waits).toEqual([5000, 2500, 1250, 625, 325, 250, 250]);
-      isMute = false;
-      expect((await list()).ms).toBeLessThanOrEqual(25);
-      isMute = true;
-      if (!when.includes('first time')) expect((await list()).ms).toBe(5000);
+      expect(waits).toEqual([2000, 0, 0, 0]);
     },
   );
 });

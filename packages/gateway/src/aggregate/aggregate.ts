@@ -23,15 +23,16 @@ import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import { Lists } from './lists.js';
 import { type AggregateMember, MemberCalls, MemberObservers } from './members.js';
+import type { Wait } from './patience.js';
 import { ResourceOwners } from './resource-owners.js';
-import { Roster, type Wait } from './roster.js';
+import { Roster } from './roster.js';
 import { type Found, SharedNames } from './shared-names.js';
 
 export interface AggregateOptions {
   readonly info: Implementation;
   /** Between the name of a server and that of its tool or prompt. Default `__`. */
   readonly separator?: string | undefined;
-  /** How long a list waits for a server that is starting or does not answer. Default 5 s. */
+  /** How long a call, or at most a list, waits for a server that is starting or does not answer. Default 5 s. */
   readonly patienceMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -56,7 +57,7 @@ export class Aggregate implements Service {
     this.#wait = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
     this.#roster = new Roster(this.#wait, this.#observers);
     this.#names = new SharedNames(options.separator ?? '__');
-    this.#lists = new Lists(this.#roster, this.#wait.clock, this.#names, this.#owners);
+    this.#lists = new Lists(this.#roster, this.#wait, this.#names, this.#owners);
   }
 
   /** Replaces the servers. Lists show them in this order. */
@@ -142,7 +143,7 @@ export class Aggregate implements Service {
   ): Promise<OpenListen> {
     const listening = new ListenToAll(peer, wanted, onChange);
     listening.onEnd = this.#observers.join(listening);
-    return listening.begin(this.#roster.present());
+    return listening.begin(this.#roster.present(), this.#wait);
   }
 
   session(session: ServedSession): SessionKeeper {

@@ -1,5 +1,5 @@
 import { messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Change, ServedSession, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Change, Peer, ServedSession, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember, MemberObserver } from './members.js';
@@ -31,6 +31,10 @@ export class KeptSessions implements SessionKeeper, MemberObserver {
     this.#session = session;
     this.#context = context;
     for (const member of members) this.adopt(member);
+  }
+
+  get peer(): Peer {
+    return this.#session.peer;
   }
 
   adopt(member: AggregateMember): void {

@@ -2,13 +2,14 @@ import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { Change, ListenEnd, OpenListen, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember, MemberObserver } from './members.js';
+import { gather, type Wait } from './patience.js';
 
 /**
  * A subscription to several servers at once. A server that refuses it is left out. The subscription outlives each server:
  * one that ended or was not there yet is subscribed to when it comes.
  */
 export class ListenToAll implements MemberObserver {
-  readonly #peer: Peer;
+  readonly peer: Peer;
   readonly #wanted: SubscriptionFilter;
   readonly #onChange: (change: Change) => void;
   readonly #open = new Map<AggregateMember, OpenListen>();
@@ -19,14 +20,17 @@ export class ListenToAll implements MemberObserver {
   onEnd = () => {};
 
   constructor(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void) {
-    this.#peer = peer;
+    this.peer = peer;
     this.#wanted = wanted;
     this.#onChange = onChange;
   }
 
-  /** Settles when each of these servers has answered. */
-  async begin(members: readonly AggregateMember[]): Promise<OpenListen> {
-    await Promise.all(members.map((member) => this.#listenTo(member)));
+  /** Settles when these servers have answered. A server that hangs is subscribed to when it answers. */
+  async begin(members: readonly AggregateMember[], wait: Wait): Promise<OpenListen> {
+    await gather(
+      wait,
+      members.map((member) => ({ work: this.#listenTo(member), holding: 'briefly' as const })),
+    );
     const open = [...this.#open.values()];
     const uris = new Set(open.flatMap(({ honoured }) => honoured.resourceSubscriptions ?? []));
     const { toolsListChanged, promptsListChanged, resourcesListChanged } = this.#wanted;
@@ -64,7 +68,7 @@ export class ListenToAll implements MemberObserver {
     if (this.#isOver || this.#open.has(member) || this.#opening.has(member)) return;
     this.#opening.add(member);
     try {
-      const open = await member.service.listen?.(this.#peer, this.#wanted, this.#onChange);
+      const open = await member.service.listen?.(this.peer, this.#wanted, this.#onChange);
       if (!open) return;
       if (this.#isOver) return open.stop();
       this.#open.set(member, open);

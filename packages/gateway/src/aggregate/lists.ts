@@ -1,6 +1,4 @@
 import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
-import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
@@ -8,20 +6,21 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveCall } from '../pipeline/derive-call.js';
 import { ABSENT, type Absent, type AggregateMember } from './members.js';
+import { gather, type Wait } from './patience.js';
 import type { PagePosition, ResourceListKind, ResourceOwners } from './resource-owners.js';
-import type { Roster, Wait } from './roster.js';
+import type { Roster } from './roster.js';
 import type { SharedNames } from './shared-names.js';
 
 /** The lists of all servers as one. */
 export class Lists {
   readonly #roster: Roster;
-  readonly #clock: Wait['clock'];
+  readonly #wait: Wait;
   readonly #names: SharedNames;
   readonly #owners: ResourceOwners;
 
-  constructor(roster: Roster, clock: Wait['clock'], names: SharedNames, owners: ResourceOwners) {
+  constructor(roster: Roster, wait: Wait, names: SharedNames, owners: ResourceOwners) {
     this.#roster = roster;
-    this.#clock = clock;
+    this.#wait = wait;
     this.#names = names;
     this.#owners = owners;
   }
@@ -49,32 +48,82 @@ export class Lists {
     return mergePages(call.params['cursor'], {
       key,
       members: this.#roster.with(capability),
-      ask: (member, params) => this.#ask(member, call, params),
+      ask: (places) => this.#askAll(call, places),
       present,
       ...(learn && { learn }),
     });
   }
 
-  /** One page of one server. The next list waits less long for a server that was late. */
-  async #ask(member: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
-    const { principal } = call.peer;
-    const { waits } = this.#roster;
-    const reason = member.absence(call.peer);
+  /** Asks all servers at once. The list goes on without those that are late. Clients are told when they answer. */
+  async #askAll(
+    call: Call,
+    places: readonly ListPlace[],
+  ): Promise<readonly PromiseSettledResult<JsonObject>[]> {
+    const { cancellation, peer } = call;
+    const { principal } = peer;
+    const { patience } = this.#roster;
+    const abort = new LazyAbort();
+    const follow = () => abort.abort(cancellation.reason);
+    if (cancellation.aborted) follow();
+    else cancellation.addEventListener('abort', follow);
+    const asked = places.map(({ member, at }) => ({
+      work: this.#ask(member, call, at === undefined ? {} : { cursor: at }, abort),
+      holding: patience.of(member, principal),
+    }));
+    const answers = await gather(this.#wait, asked);
+    cancellation.removeEventListener('abort', follow);
+    const late = places.flatMap(({ member }, at) =>
+      answers[at] === undefined ? [{ member, work: asked[at]!.work }] : [],
+    );
+    if (late.length > 0 && !abort.aborted) this.#awaitLate(late, principal, abort);
+    return answers.map((answer, at) => {
+      const { member } = places[at]!;
+      if (answer?.status === 'fulfilled') this.#roster.answered(member, principal, true);
+      return answer ?? { status: 'rejected', reason: lateAnswer(member) };
+    });
+  }
+
+  /** One page of one server. */
+  async #ask(
+    member: AggregateMember,
+    whole: Call,
+    params: JsonObject,
+    abort: LazyAbort,
+  ): Promise<JsonObject> {
+    const { principal } = whole.peer;
+    const reason = member.absence(whole.peer);
     if (reason !== undefined) {
       this.#roster.miss(member);
       throw new IsthmusError('CONNECTION_CLOSED', reason, { sent: 'no' });
     }
-    const wait = { clock: this.#clock, ms: waits.msFor(member, principal) };
-    try {
-      const page = await askWithin(wait, member, call, params, async (own) => {
-        await this.#roster.meet(member, own, principal);
-        return member.service.handle(own);
-      });
-      waits.answered(member, principal);
-      return page;
-    } catch (error) {
-      if (error instanceof LateAnswer) waits.wasLate(member, principal);
-      throw error;
+    if (this.#roster.patience.isAsked(member, principal)) throw lateAnswer(member);
+    const call = deriveCall(whole, { params, abort, isSilent: true });
+    if (!this.#roster.isKnown(member)) await this.#roster.meet(member, call, principal);
+    return member.service.handle(call);
+  }
+
+  /** The list was answered without these servers. Their answers are awaited for the patience once more. */
+  #awaitLate(late: readonly LateWork[], principal: string | undefined, abort: LazyAbort): void {
+    const { clock, ms } = this.#wait;
+    const { patience } = this.#roster;
+    let left = late.length;
+    const callOff = clock.after(ms, () => {
+      for (const { member } of late)
+        if (patience.isAsked(member, principal)) patience.wasLate(member, principal, false);
+      abort.abort(new IsthmusError('TIMED_OUT', 'the list was answered without it'));
+    });
+    const settle = () => {
+      left -= 1;
+      if (left === 0) callOff();
+    };
+    for (const { member, work } of late) {
+      patience.wasLate(member, principal, true);
+      work
+        .then(
+          () => this.#roster.answered(member, principal, false),
+          () => patience.isAsked(member, principal) && patience.wasLate(member, principal, false),
+        )
+        .finally(settle);
     }
   }
 
@@ -88,41 +137,21 @@ export class Lists {
   }
 }
 
-/** The server may be healthy, but it took too long for this list. */
-class LateAnswer extends IsthmusError {}
+interface LateWork {
+  readonly member: AggregateMember;
+  readonly work: Promise<JsonObject>;
+}
 
-/** Asks one server for its page of a list. A server that does not answer in time does not hold up the others. */
-async function askWithin(
-  { clock, ms }: { readonly clock: Clock; readonly ms: number },
-  member: AggregateMember,
-  whole: Call,
-  params: JsonObject,
-  ask: (call: Call) => Promise<JsonObject>,
-): Promise<JsonObject> {
-  const { cancellation } = whole;
-  const abort = new LazyAbort();
-  const follow = () => abort.abort(cancellation.reason);
-  if (cancellation.aborted) follow();
-  else cancellation.addEventListener('abort', follow);
-  const late = createDeferred<never>();
-  const callOff = clock.after(ms, () => {
-    const error = new LateAnswer('TIMED_OUT', `${member.name} did not answer within ${ms / 1000} s`);
-    abort.abort(error);
-    late.reject(error);
-  });
-  try {
-    return await Promise.race([ask(deriveCall(whole, { params, abort, isSilent: true })), late.promise]);
-  } finally {
-    callOff();
-    cancellation.removeEventListener('abort', follow);
-  }
+/** The server may be healthy, but it took too long for this list. */
+function lateAnswer({ name }: AggregateMember): IsthmusError {
+  return new IsthmusError('TIMED_OUT', `${name} did not answer in time`);
 }
 
 export interface Merging {
   /** The property of the result that holds the entries. */
   readonly key: string;
   readonly members: readonly AggregateMember[];
-  ask(member: AggregateMember, params: JsonObject): Promise<JsonObject>;
+  ask(places: readonly ListPlace[]): Promise<readonly PromiseSettledResult<JsonObject>[]>;
   /** An entry as the merged list shows it. */
   present(member: AggregateMember, item: JsonObject): JsonObject;
   /** Called with each page that a server has listed. */
@@ -136,9 +165,7 @@ export interface Merging {
 export async function mergePages(cursor: unknown, merging: Merging): Promise<JsonObject> {
   const { key, members, ask, present } = merging;
   const places = cursor === undefined ? members.map(atBeginning) : readCursor(cursor, members);
-  const pages = await Promise.allSettled(
-    places.map(({ member, at }) => ask(member, at === undefined ? {} : { cursor: at })),
-  );
+  const pages = await ask(places);
   const items: JsonObject[] = [];
   const absent: Absent[] = [];
   const next: [string, string][] = [];
@@ -174,12 +201,13 @@ function isOf(error: unknown, code: number): boolean {
   return error instanceof ProtocolError && error.code === code;
 }
 
-interface Place {
+/** Where a list goes on at one server: at this cursor, or at its beginning. */
+export interface ListPlace {
   readonly member: AggregateMember;
   readonly at: string | undefined;
 }
 
-function atBeginning(member: AggregateMember): Place {
+function atBeginning(member: AggregateMember): ListPlace {
   return { member, at: undefined };
 }
 
@@ -188,7 +216,7 @@ function writeCursor(next: readonly (readonly [string, string])[]): string {
 }
 
 /** A server that was removed meanwhile is left out. The rest of the list is still valid. */
-function readCursor(cursor: unknown, members: readonly AggregateMember[]): Place[] {
+function readCursor(cursor: unknown, members: readonly AggregateMember[]): ListPlace[] {
   const pairs = parseCursor(cursor);
   if (!pairs) throw new ProtocolError(ErrorCode.InvalidParams, 'Invalid cursor');
   return members.flatMap((member) => {

@@ -45,6 +45,7 @@ export class MemberCalls {
 
 /** A subscription or session that spans all members, also those that come later. */
 export interface MemberObserver {
+  readonly peer: { readonly principal: string | undefined };
   /** This member can be called now. */
   adopt(member: AggregateMember): void;
   /** This member was removed. Its running calls are over when `drained` settles. */
@@ -74,9 +75,12 @@ export class MemberObservers {
     for (const observer of [...this.#observers]) observer.drop(member, drained);
   }
 
-  /** A member came or went, so all lists may have changed. */
-  announceLists(): void {
-    for (const observer of [...this.#observers]) for (const kind of LISTS) observer.changed({ kind });
+  /** A member came or went, so all lists may have changed: for everyone, or for one principal. */
+  announceLists(to?: { readonly principal: string | undefined }): void {
+    for (const observer of [...this.#observers]) {
+      if (to && observer.peer.principal !== to.principal) continue;
+      for (const kind of LISTS) observer.changed({ kind });
+    }
   }
 }
 

@@ -1,20 +1,14 @@
-import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
+import { within } from '@isthmus/sdk/internal/async/clock.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { EarlyMessage, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember, MemberObservers } from './members.js';
-
-/** How long to wait for a server that does not answer. */
-export interface Wait {
-  readonly clock: Clock;
-  readonly ms: number;
-}
+import { gather, MemberPatience, type Wait } from './patience.js';
 
 /** Which servers there are, which have answered once, and which are absent. Observers are told of changes. */
 export class Roster {
-  readonly waits: MemberPatience;
+  readonly patience = new MemberPatience();
   readonly #wait: Wait;
   readonly #observers: MemberObservers;
   #members: readonly AggregateMember[] = [];
@@ -26,7 +20,6 @@ export class Roster {
   constructor(wait: Wait, observers: MemberObservers) {
     this.#wait = wait;
     this.#observers = observers;
-    this.waits = new MemberPatience(wait.ms);
   }
 
   /** All servers, in order. */
@@ -69,17 +62,18 @@ export class Roster {
     } else if (wasAbsent) this.#readmit(member);
   }
 
+  /** A server has answered a list of this principal. Earlier lists may have gone on without it. */
+  answered(member: AggregateMember, principal: string | undefined, isInTime: boolean): void {
+    if (this.patience.answered(member, principal, isInTime)) this.#observers.announceLists({ principal });
+  }
+
   /** Waits for a server that has not answered yet, for a bounded time. When it answers later, the observers are told. */
-  async meet(
-    member: AggregateMember,
-    opening: EarlyMessage,
-    principal: string | undefined,
-    ms = this.#wait.ms,
-  ): Promise<void> {
+  async meet(member: AggregateMember, opening: EarlyMessage, principal: string | undefined): Promise<void> {
     if (this.#known.has(member)) return;
+    const { clock, ms } = this.#wait;
     const ready = member.service.ready?.({ method: opening.method, params: opening.params }, principal);
     const met = Promise.resolve(ready).then(() => this.#welcome(member));
-    if (!(await within(this.#wait.clock, ms, met))) {
+    if (!(await within(clock, ms, met))) {
       const message = `${member.name} is still starting; try again later`;
       throw new ProtocolError(ErrorCode.InternalError, message, { reason: 'TIMED_OUT', sent: 'no' });
     }
@@ -92,12 +86,16 @@ export class Roster {
       (member) => !this.#known.has(member) && member.absence({ principal }) === undefined,
     );
     if (unknown.length === 0) return undefined;
-    const meetings = unknown.map((member) =>
-      this.meet(member, opening, principal, this.waits.msFor(member, principal)).catch(() =>
-        this.waits.wasLate(member, principal),
-      ),
-    );
-    return Promise.all(meetings).then(() => {});
+    const meetings = unknown.map((member) => ({
+      work: this.meet(member, opening, principal),
+      holding: this.patience.of(member, principal),
+    }));
+    // The servers that are known have answered already, so a late one can hold up nothing but this message.
+    const others = this.#known.size > 0 ? [{ work: Promise.resolve(), holding: 'briefly' as const }] : [];
+    return gather(this.#wait, [...meetings, ...others]).then((answers) => {
+      for (const [at, member] of unknown.entries())
+        if (answers[at]?.status !== 'fulfilled') this.patience.wasLate(member, principal, false);
+    });
   }
 
   /** The servers that have answered once. */
@@ -126,47 +124,10 @@ export class Roster {
   }
 
   #readmit(member: AggregateMember): void {
-    this.waits.forget(member);
+    this.patience.forget(member);
     this.#observers.adopt(member);
     this.#observers.announceLists();
   }
 }
 
 const NOTHING: EarlyMessage = { method: '', params: undefined };
-
-/**
- * How long a list waits for a server. After a list in which a server did not answer in time, the next list of the same
- * principal waits half as long for it, so that a hanging server does not cost every list the whole time. An answer in
- * time restores the whole time.
- */
-class MemberPatience {
-  readonly #wholeMs: number;
-  #members = new WeakMap<AggregateMember, ByPrincipal<{ ms: number }>>();
-
-  constructor(wholeMs: number) {
-    this.#wholeMs = wholeMs;
-  }
-
-  msFor(member: AggregateMember, principal: string | undefined): number {
-    return this.#members.get(member)?.get(principal)?.ms ?? this.#wholeMs;
-  }
-
-  wasLate(member: AggregateMember, principal: string | undefined): void {
-    const known = this.#members.get(member) ?? new ByPrincipal(() => ({ ms: this.#wholeMs }));
-    this.#members.set(member, known);
-    const entry = known.of(principal);
-    entry.ms = Math.max(entry.ms / 2, this.#wholeMs / SHORTEST);
-  }
-
-  answered(member: AggregateMember, principal: string | undefined): void {
-    this.#members.get(member)?.delete(principal);
-  }
-
-  /** The server was started again, so earlier delays do not count. */
-  forget(member: AggregateMember): void {
-    this.#members.delete(member);
-  }
-}
-
-/** 5 s become 250 ms at least. */
-const SHORTEST = 20;

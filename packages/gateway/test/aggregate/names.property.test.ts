@@ -1,7 +1,7 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergePages } from '../../src/aggregate/lists.js';
+import { type ListPlace, mergePages } from '../../src/aggregate/lists.js';
 import type { AggregateMember } from '../../src/aggregate/members.js';
 import { Names } from '../../src/aggregate/shared-names.js';
 
@@ -73,8 +73,8 @@ describe('names of tools, whatever the servers are called', () => {
 /** A server that is nothing but its pages; its cursors are words that need care. */
 function pagesOf(name: string, pages: readonly (readonly string[])[], cursors: readonly string[]) {
   const part: AggregateMember = { name, service: undefined as never, absence: () => undefined };
-  const ask = async ({ cursor }: JsonObject): Promise<JsonObject> => {
-    const at = cursor === undefined ? 0 : cursors.indexOf(String(cursor)) + 1;
+  const ask = async (cursor: string | undefined): Promise<JsonObject> => {
+    const at = cursor === undefined ? 0 : cursors.indexOf(cursor) + 1;
     const items = (pages[at] ?? []).map((each) => ({ name: each }));
     return { tools: items, ...(at + 1 < pages.length && { nextCursor: cursors[at]! }) };
   };
@@ -96,8 +96,10 @@ describe('cursors over several servers', () => {
         const merging = {
           key: 'tools',
           members: every.map(({ part }) => part),
-          ask: (part: AggregateMember, params: JsonObject) =>
-            every.find((each) => each.part === part)!.ask(params),
+          ask: (places: readonly ListPlace[]) =>
+            Promise.allSettled(
+              places.map(({ member, at }) => every.find((each) => each.part === member)!.ask(at)),
+            ),
           present: (part: AggregateMember, item: JsonObject) => ({
             name: `${part.name}/${String(item['name'])}`,
           }),
@@ -125,7 +127,7 @@ describe('cursors over several servers', () => {
     const merging = {
       key: 'tools',
       members: [part],
-      ask: (_: AggregateMember, params: JsonObject) => ask(params),
+      ask: (places: readonly ListPlace[]) => Promise.allSettled(places.map(({ at }) => ask(at))),
       present: (_: AggregateMember, item: JsonObject) => item,
     };
     await fc.assert(
