@@ -4,6 +4,7 @@ import type { CheckContext } from './run/check-context.js';
 
 export type { Era };
 
+/** The groups of checks. */
 export const SUITES = ['protocol', 'resilience', 'lifetime', 'http', 'tools', 'era'] as const;
 export type Suite = (typeof SUITES)[number];
 

@@ -12,6 +12,7 @@ import {
 } from './plain-text.js';
 import { standingOf } from './standing.js';
 
+/** Options of `toSarif`. */
 export interface SarifOptions {
   /**
    * The file of the repository at which results are shown. A finding has no line of code, and GitHub refuses results without

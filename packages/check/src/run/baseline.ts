@@ -11,6 +11,7 @@ export interface Accepted {
   readonly note?: string;
 }
 
+/** The failures that a project accepts for now, as the file of `--baseline` has them. */
 export interface Baseline {
   readonly version: 1;
   readonly accepted: readonly Accepted[];

@@ -21,6 +21,7 @@ import { findingOf, runCheck } from './run-check.js';
 import { openRunContext } from './run-context.js';
 import { createServerWatch } from './server-watch.js';
 
+/** What to check, how long to wait, and what may be called. */
 export interface CheckOptions extends CheckChoice {
   /** Default: those that the target speaks. */
   readonly eras?: readonly Era[];
@@ -58,6 +59,7 @@ export interface CheckOptions extends CheckChoice {
   readonly checks?: readonly Check[];
 }
 
+/** How far a run is: `done` of `of` checks. */
 export interface Progress {
   readonly done: number;
   readonly of: number;

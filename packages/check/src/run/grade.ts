@@ -94,6 +94,7 @@ function belowA({ held, all }: Share, share: number): Pick<Grade, 'letter' | 'wh
 /** What fails a run: only a broken `MUST`, or also a broken `SHOULD`. */
 export type FailOn = 'must' | 'should';
 
+/** Whether a run passed, and why it did not. */
 export interface RunVerdict {
   readonly passed: boolean;
   /** Why it failed, a clause each: `2 MUST are broken`. Empty when it passed. */

@@ -7,6 +7,7 @@ import { protocolChecks } from './protocol/index.js';
 import { resilienceChecks } from './resilience/index.js';
 import { toolsChecks } from './tools/index.js';
 
+/** All checks, in the order in which they run. */
 export const CHECKS: readonly Check[] = [
   ...protocolChecks,
   ...resilienceChecks,

@@ -8,6 +8,7 @@ import { type CheckOptions, checkServer } from '../run/check-server.js';
 import { type FailOn, verdictOf } from '../run/grade.js';
 import { type CheckTarget, commandTarget, httpTarget, serverTarget, socketTarget } from '../wire/targets.js';
 
+/** Options of `assertSound`. */
 export interface SoundOptions extends CheckOptions {
   /** What fails: only a broken `MUST`, or also a broken `SHOULD`. Default `must`. */
   readonly failOn?: FailOn;

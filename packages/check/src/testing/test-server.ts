@@ -29,6 +29,7 @@ export interface TestContext {
   readonly skip?: (why?: string) => unknown;
 }
 
+/** Options of `testServer`. */
 export interface TestServerOptions extends SoundOptions {
   /** A test for each `check` (the default), or for each `suite`. */
   readonly by?: 'check' | 'suite';

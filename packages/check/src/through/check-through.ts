@@ -32,6 +32,7 @@ export async function checkThrough(
   return { direct: first.report, through: second.report, differences: compare(first, again, second) };
 }
 
+/** How to start a bridge or gateway in front of a server, so that both can be checked. */
 export interface CheckedBridgeOptions extends Pick<ChildOptions, 'cwd' | 'env' | 'inheritEnv'> {
   /**
    * Its command and arguments. `{command...}` becomes the command and the arguments of the server, `{command}` the same as
@@ -54,6 +55,7 @@ export interface StartedBridge {
   close(): Promise<void>;
 }
 
+/** Starts a bridge in front of a server, and resolves when it can be called. */
 export async function startBridge(options: CheckedBridgeOptions): Promise<StartedBridge> {
   const { cwd, env, inheritEnv, path = '/mcp' } = options;
   const isHttp = options.words.some((word) => word.includes('{port}'));

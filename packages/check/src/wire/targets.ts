@@ -25,6 +25,7 @@ export interface StreamTarget {
   readonly open: () => Promise<Pipe>;
 }
 
+/** A server at a URL. */
 export interface HttpTarget {
   readonly transport: 'http';
   readonly label: string;
@@ -129,6 +130,7 @@ function pipeOf(duplex: Duplex): Pipe {
   };
 }
 
+/** A server at a URL, as a target for `checkServer`. */
 export function httpTarget(
   url: string | URL,
   options: { readonly headers?: Readonly<Record<string, string>>; readonly label?: string } = {},
@@ -142,6 +144,7 @@ export function httpTarget(
   };
 }
 
+/** Options of `serverTarget`. */
 export interface ServerTargetOptions extends Partial<ServingSettings> {
   /** The name in reports. Default: the name of the server. */
   readonly label?: string;

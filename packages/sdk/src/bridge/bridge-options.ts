@@ -1,6 +1,7 @@
 import type { Clock } from '../async/clock.js';
 import { given, type ServerSpec } from '../config/server-spec.js';
 
+/** How a bridge serves its clients: who shares a session with the upstream, and the limits. */
 export interface BridgeOptions {
   /**
    * The server keeps no state for its clients, so that clients of different principals may share a process. Default

@@ -13,6 +13,7 @@ import { type EraCache, fileEraCache } from './negotiation/era-cache.js';
 /** `auto` probes the era. `modern`, `legacy` or a revision allow nothing else. */
 export type Mode = 'auto' | 'modern' | 'legacy' | (string & {});
 
+/** How a client connects, and what it answers when the server asks. */
 export interface ConnectOptions {
   readonly mode?: Mode;
   /** The name and version that the server is told. */

@@ -12,6 +12,7 @@ import { type GatewaySettings, readGateway } from './read-gateway.js';
 import { type ConfigProblem, type ConfigReport, createReport, sourceOf } from './report.js';
 import type { ServerEntry, ServerSettings, Source } from './server-spec.js';
 
+/** Where `readServers` looks, and how it fills in variables. */
 export interface ReadOptions {
   /** Where `${NAME}` is looked up. Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -14,6 +14,7 @@ import type {
   SubscriptionFilter,
 } from '../wire/model.js';
 
+/** Legacy: `initialize` and sessions, up to 2025-11-25. Modern: stateless, 2026-07-28. */
 export type Era = 'legacy' | 'modern';
 
 /** Who made a call: what this request, or the session that it belongs to, declares. */

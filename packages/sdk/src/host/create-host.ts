@@ -22,6 +22,7 @@ import type { HostStatus, ServerStatus } from './status.js';
 /** By name. */
 export type HostServers = Readonly<Record<string, ServerDefinition | ServerSpec>>;
 
+/** The servers of a host, and its limits. */
 export interface HostOptions {
   /** Commands, as programs write them or as `readServers()` returns them. A host starts processes: it refuses a URL. */
   readonly servers?: HostServers;

@@ -5,6 +5,7 @@ import { UNREAD_IS_UNREADY_MS, type Unread } from './process/health.js';
 import type { ProcessInstance } from './process/process-instance.js';
 import type { ProcessState } from './process/process-state.js';
 
+/** The state of a host and of all its servers. */
 export interface HostStatus {
   readonly servers: Readonly<Record<string, ServerStatus>>;
   /** Living processes of all servers. */
@@ -12,6 +13,7 @@ export interface HostStatus {
   readonly maxProcesses: number;
 }
 
+/** The state of one server of a host. */
 export interface ServerStatus {
   readonly name: string;
   readonly enabled: boolean;
@@ -33,6 +35,7 @@ export interface ServerStatus {
   readonly lastExit: LastExit | undefined;
 }
 
+/** The state of one process. */
 export interface ProcessStatus {
   readonly state: ProcessState;
   /** The number of this start among all starts of the server's processes, from 1. */
@@ -72,6 +75,7 @@ export interface Receipt {
   readonly complete: boolean;
 }
 
+/** How the last process of a server ended. */
 export interface LastExit {
   readonly at: number;
   readonly generation: number;

@@ -6,6 +6,7 @@ import { type Child, type ChildExit, type ChildOptions, spawnChild } from '../pr
 import { MAX_ANSWER_BYTES } from './socket.js';
 import { createStreamConnection } from './stream-connection.js';
 
+/** The program to start, and how. */
 export interface CommandOptions extends ChildOptions {
   /** The name of the server in errors. Default: the command line. */
   readonly label?: string;

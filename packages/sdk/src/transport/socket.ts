@@ -14,6 +14,7 @@ import type { Connection, Connector, Listener, Listening } from '../exchange/con
 import { FairSlots } from '../exchange/fair-slots.js';
 import { createStreamConnection } from './stream-connection.js';
 
+/** Limits of a socket. */
 export interface SocketOptions {
   /** Longer lines are discarded and answered with an error. Default 16 MiB. */
   readonly maxLineBytes?: number;
@@ -21,6 +22,7 @@ export interface SocketOptions {
   readonly maxConnections?: number;
 }
 
+/** The address of a TCP socket, and its limits. */
 export interface TcpOptions extends SocketOptions {
   /** Default: loopback. A raw socket has no authentication; do not open it to a network that you do not trust. */
   readonly host?: string;

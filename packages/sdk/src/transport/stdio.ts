@@ -4,6 +4,7 @@ import type { Connection, Connector, Listener } from '../exchange/connection.js'
 import type { CommandOptions } from './child-connection.js';
 import { createStreamConnection, type StreamConnectionOptions } from './stream-connection.js';
 
+/** Options of a server on stdin and stdout. */
 export interface StdioOptions {
   /** Longer lines are discarded and answered with an error. Default 16 MiB. */
   readonly maxLineBytes?: number;

@@ -3,8 +3,10 @@
 /** A string or a safe integer. `0` and `""` are valid ids: compare with `undefined`, never by truthiness. */
 export type RequestId = string | number;
 
+/** A JSON object with unknown members. */
 export type JsonObject = Record<string, unknown>;
 
+/** A request on the wire. */
 export interface JsonRpcRequest {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
@@ -12,24 +14,28 @@ export interface JsonRpcRequest {
   readonly params?: JsonObject;
 }
 
+/** A notification on the wire. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
   readonly params?: JsonObject;
 }
 
+/** A result on the wire. */
 export interface JsonRpcResult {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
+/** The code and message of an error answer. */
 export interface JsonRpcErrorBody {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
+/** An error answer on the wire. */
 export interface JsonRpcError {
   readonly jsonrpc: '2.0';
   /** Absent when the id of the offending message could not be read. */
@@ -37,11 +43,13 @@ export interface JsonRpcError {
   readonly error: JsonRpcErrorBody;
 }
 
+/** Any message on the wire. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResult | JsonRpcError;
 
 /** A decoded line. Decoding never throws: a bad line is a value, too. */
 export type Decoded = DecodedMessage | DecodedBatch;
 
+/** One message, after decoding. `kind` says which. */
 export type DecodedMessage =
   | DecodedRequest
   | DecodedNotification
@@ -49,6 +57,7 @@ export type DecodedMessage =
   | DecodedError
   | InvalidMessage;
 
+/** A request, after decoding. */
 export interface DecodedRequest {
   readonly kind: 'request';
   readonly id: RequestId;
@@ -56,18 +65,21 @@ export interface DecodedRequest {
   readonly params: JsonObject | undefined;
 }
 
+/** A notification, after decoding. */
 export interface DecodedNotification {
   readonly kind: 'notification';
   readonly method: string;
   readonly params: JsonObject | undefined;
 }
 
+/** A result, after decoding. */
 export interface DecodedResult {
   readonly kind: 'result';
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
+/** An error answer, after decoding. */
 export interface DecodedError {
   readonly kind: 'error';
   readonly id: RequestId | undefined;
@@ -91,14 +103,17 @@ export interface DecodedBatch {
   readonly items: readonly DecodedMessage[];
 }
 
+/** Whether a value can be the id of a request: a string or a whole number. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
+/** Whether a value is a JSON object: not null, not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Makes the answer to a request. */
 export function resultMessage(id: RequestId, result: JsonObject): JsonRpcResult {
   return { jsonrpc: '2.0', id, result };
 }
@@ -108,10 +123,12 @@ export function errorMessage(id: RequestId | undefined, error: JsonRpcErrorBody)
   return id === undefined ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id, error };
 }
 
+/** Makes a notification. */
 export function notificationMessage(method: string, params?: JsonObject): JsonRpcNotification {
   return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
 }
 
+/** Makes a request. */
 export function requestMessage(id: RequestId, method: string, params?: JsonObject): JsonRpcRequest {
   return params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };
 }

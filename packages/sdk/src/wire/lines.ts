@@ -12,6 +12,7 @@ export interface LineReaderOptions {
   readonly onOversize: (head: Buffer, tail: Buffer) => void;
 }
 
+/** Cuts a stream of bytes into lines. */
 export interface LineReader {
   /** Delivers every line completed by this chunk, in order. */
   push(chunk: Buffer): void;
@@ -19,6 +20,7 @@ export interface LineReader {
   end(): void;
 }
 
+/** Makes a reader that cuts a stream of bytes into lines, bounded in bytes. */
 export function createLineReader({ maxLineBytes, onLine, onOversize }: LineReaderOptions): LineReader {
   // The first bytes of the stream, while they may still be the start of a byte order mark.
   let opening: Buffer | undefined = NOTHING;

@@ -21,6 +21,7 @@ export interface EraCache {
   delete(key: string): Promise<void>;
 }
 
+/** Where `fileEraCache` keeps its files, and for how long. */
 export interface EraCacheOptions {
   /** The folder of the files. Default: in the system's folder for caches. */
   readonly folder?: string;

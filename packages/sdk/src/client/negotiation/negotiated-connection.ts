@@ -34,6 +34,7 @@ export interface EraVerdict {
   readonly source: 'probe' | 'cache' | 'mode';
 }
 
+/** How a server answered the `server/discover` with which its era was looked for. */
 export interface DiscoveryOutcome {
   /** `status`: an HTTP status; `idless`: an error without id; `gone`: the server ended. */
   readonly kind: 'result' | 'error' | 'status' | 'idless' | 'unreadable' | 'silence' | 'gone';

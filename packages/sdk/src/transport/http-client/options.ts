@@ -2,8 +2,10 @@ import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
 import { MAX_ANSWER_BYTES } from '../socket.js';
 
+/** HTTP headers by name. */
 export type HeaderRecord = Readonly<Record<string, string>>;
 
+/** Options of `http(url, options)`: headers, credentials, retries, transport. */
 export interface HttpConnectOptions {
   /** Sent with every request, never to another origin. A function is called for each request. */
   readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);

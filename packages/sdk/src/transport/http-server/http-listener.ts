@@ -6,6 +6,7 @@ import { NodeExchange } from './exchange/node-exchange.js';
 import { checkPort, type NodeServerOptions, openNodeServer } from './node-server.js';
 import type { HttpEndpointOptions } from './options.js';
 
+/** Options of `http(options)`: the port, and how the endpoint serves. */
 export interface HttpListenOptions extends HttpEndpointOptions, NodeServerOptions {}
 
 /** Serves HTTP on its own port. */

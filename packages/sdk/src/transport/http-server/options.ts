@@ -62,6 +62,7 @@ export interface ProtectedResource {
   readonly documentation?: string;
 }
 
+/** Which web pages may call the server, for browsers. */
 export interface CorsOptions {
   /** Pages of these origins may call. `*`: all. */
   readonly origins: readonly string[] | '*';
@@ -69,6 +70,7 @@ export interface CorsOptions {
   readonly headers?: readonly string[];
 }
 
+/** How an HTTP endpoint serves: its path, who may call, sessions and limits. */
 export interface HttpEndpointOptions {
   /** The path. Default `/mcp`. `undefined`, the default of handlers, accepts every path. */
   readonly path?: string | undefined;

@@ -2,6 +2,7 @@ import type { Meta, MetaObject } from './vocabulary.js';
 
 // Elicitation: the server asks the user. Since 2025-06-18.
 
+/** A text field of a form. */
 export type StringSchema = {
   type: 'string';
   title?: string;
@@ -13,6 +14,7 @@ export type StringSchema = {
   default?: string;
 };
 
+/** A number field of a form. */
 export type NumberSchema = {
   type: 'number' | 'integer';
   title?: string;
@@ -23,6 +25,7 @@ export type NumberSchema = {
   default?: number;
 };
 
+/** A yes-or-no field of a form. */
 export type BooleanSchema = { type: 'boolean'; title?: string; description?: string; default?: boolean };
 
 /** Choose one, shown as it is. */
@@ -68,10 +71,13 @@ export type TitledMultiSelectEnumSchema = {
 /** The titles of 2025-06-18, side by side with the values. Later revisions prefer `oneOf`. */
 export type LegacyTitledEnumSchema = UntitledSingleSelectEnumSchema & { enumNames?: string[] };
 
+/** A field of a form with one choice. */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema;
 
+/** A field of a form with several choices at once. */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema;
 
+/** A field of a form with choices. */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema;
 
 /** One field of a form. */
@@ -107,6 +113,7 @@ export type ElicitUrlParams = {
 /** Params of `elicitation/create`. */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 
+/** The answer of a user to an elicitation. */
 export type ElicitResult = {
   /** `decline`: the user said no. `cancel`: the user did not choose. */
   action: 'accept' | 'decline' | 'cancel';

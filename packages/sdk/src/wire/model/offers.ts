@@ -14,6 +14,7 @@ export type ToolAnnotations = {
   openWorldHint?: boolean;
 };
 
+/** A tool, as `tools/list` shows it. */
 export type Tool = {
   name: string;
   /** Display name; takes precedence over `annotations.title` and `name`. Since 2025-06-18. */
@@ -33,6 +34,7 @@ export type Tool = {
   _meta?: MetaObject;
 };
 
+/** A resource, as `resources/list` shows it. */
 export type Resource = {
   uri: string;
   name: string;
@@ -66,8 +68,10 @@ export type ResourceTemplate = {
   _meta?: MetaObject;
 };
 
+/** Text contents of a resource. */
 export type TextResourceContents = { uri: string; mimeType?: string; text: string; _meta?: MetaObject };
 
+/** Binary contents of a resource, in base64. */
 export type BlobResourceContents = {
   uri: string;
   mimeType?: string;
@@ -76,6 +80,7 @@ export type BlobResourceContents = {
   _meta?: MetaObject;
 };
 
+/** A prompt, as `prompts/list` shows it. */
 export type Prompt = {
   name: string;
   /** Display name. Since 2025-06-18. */
@@ -97,10 +102,13 @@ export type PromptArgument = {
   required?: boolean;
 };
 
+/** One message of a prompt. */
 export type PromptMessage = { role: Role; content: ContentBlock };
 
+/** Text. */
 export type TextContent = { type: 'text'; text: string; annotations?: Annotations; _meta?: MetaObject };
 
+/** An image, in base64. */
 export type ImageContent = {
   type: 'image';
   /** Base64. */

@@ -24,6 +24,7 @@ export type ToolResultContent = {
   _meta?: MetaObject;
 };
 
+/** One block of a sampling message: text, image, audio, or the use or result of a tool. */
 export type SamplingMessageContentBlock =
   | TextContent
   | ImageContent
@@ -31,6 +32,7 @@ export type SamplingMessageContentBlock =
   | ToolUseContent
   | ToolResultContent;
 
+/** One message of a request to the model of the client. */
 export type SamplingMessage = {
   role: Role;
   /** An array since 2025-11-25; one block alone before. */
@@ -82,6 +84,7 @@ export type CreateMessageResult = SamplingMessage & {
 
 // Roots (deprecated by 2026-07-28), and input rounds: how a modern server asks, since 2026-07-28.
 
+/** A folder or file that the client lets servers work in. */
 export type Root = {
   /** A `file:` URI. */
   uri: string;
@@ -89,6 +92,7 @@ export type Root = {
   _meta?: MetaObject;
 };
 
+/** The answer of a client to `roots/list`. */
 export type ListRootsResult = { roots: Root[]; _meta?: MetaObject };
 
 /** A question inside a result. In the legacy era the same question is a request. */

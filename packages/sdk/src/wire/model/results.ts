@@ -21,6 +21,7 @@ export type CacheHints = {
   cacheScope?: CacheScope;
 };
 
+/** What every result may have besides its content. */
 export type CompleteResultBase = {
   /** Added by the modern dialect; a handler need not set it. */
   resultType?: 'complete';
@@ -29,14 +30,19 @@ export type CompleteResultBase = {
 
 type ListResultBase = CompleteResultBase & CacheHints & { nextCursor?: Cursor };
 
+/** One page of `tools/list`. */
 export type ListToolsResult = ListResultBase & { tools: Tool[] };
 
+/** One page of `resources/list`. */
 export type ListResourcesResult = ListResultBase & { resources: Resource[] };
 
+/** One page of `resources/templates/list`. */
 export type ListResourceTemplatesResult = ListResultBase & { resourceTemplates: ResourceTemplate[] };
 
+/** One page of `prompts/list`. */
 export type ListPromptsResult = ListResultBase & { prompts: Prompt[] };
 
+/** The result of `tools/call`. */
 export type CallToolResult = CompleteResultBase & {
   content: ContentBlock[];
   /** Since 2025-06-18; an object before 2026-07-28, any JSON value from then on. */
@@ -45,12 +51,14 @@ export type CallToolResult = CompleteResultBase & {
   isError?: boolean;
 };
 
+/** The result of `resources/read`. */
 export type ReadResourceResult = CompleteResultBase &
   CacheHints & {
     /** More than one when the URI names a collection. */
     contents: (TextResourceContents | BlobResourceContents)[];
   };
 
+/** The result of `prompts/get`. */
 export type GetPromptResult = CompleteResultBase & { description?: string; messages: PromptMessage[] };
 
 /** Names a prompt whose argument is being completed. */
@@ -69,6 +77,7 @@ export type CompleteParams = {
   _meta?: Meta;
 };
 
+/** The result of `completion/complete`. */
 export type CompleteResult = CompleteResultBase & {
   completion: {
     /** 100 at the most, best first. */
@@ -96,6 +105,7 @@ export type ProgressUpdate = {
   message?: string;
 };
 
+/** A log message of a server. */
 export type LogEntry = {
   level: LoggingLevel;
   /** Any JSON value. */

@@ -17,12 +17,14 @@ export interface EventStore {
   close?(): void;
 }
 
+/** An event of a stream, kept for a client that lost its connection. */
 export interface StoredEvent {
   readonly id: string;
   /** Empty for an event that only carried an id. */
   readonly json: string;
 }
 
+/** How much `memoryEventStore` keeps. */
 export interface EventStoreOptions {
   readonly maxEvents?: number;
   /** For one session, in UTF-8. A larger event is not kept. Default 512 KiB. */
