@@ -1,8 +1,7 @@
 import { secretsOfWords } from '@isthmus/gateway/internal/secrets.js';
-import { serveOne } from '@isthmus/gateway/internal/serve-one.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
-import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
+import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
@@ -60,8 +59,11 @@ async function runSingle(
   operator: Operator,
 ): Promise<void> {
   const spec = servedSpec(target, options, { processes: 'per-client' });
-  // Throws for an address that cannot be used.
-  connectorOfSpec(spec);
+  if (spec.kind !== 'command') {
+    const { connectorOfSpec } = await import('@isthmus/sdk/internal/host/spec-connector.js');
+    // Throws for an address that cannot be used.
+    connectorOfSpec(spec);
+  }
   const { text: clean } = createRedactor(secretsOfWords(options));
   const discreet = discreetOperator(operator, { text: clean });
   const { quiet = false } = options;
@@ -171,6 +173,12 @@ async function serveOnStdio(
 ): Promise<void> {
   const { name, mode = 'auto' } = spec;
   const label = spec.kind === 'command' ? oneLabel([spec.command, ...spec.args]) : name;
+  if (spec.kind === 'command') {
+    const { startEarly } = await import('@isthmus/sdk/internal/process/start-process.js');
+    // The client will ask. Until then the command boots, and the rest of this program is loaded.
+    startEarly(resolveDefinition(name, spec).command);
+  }
+  const { serveOne } = await import('@isthmus/gateway/internal/serve-one.js');
   await serveOne(spec, {
     listener: listenAt('stdio'),
     tellsStderr: false,

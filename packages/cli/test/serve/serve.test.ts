@@ -1,7 +1,10 @@
 /** `isthmus serve` as a newcomer meets it: what it prints works when it is pasted, whatever stands behind it. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ISTHMUS, startChild } from '../../../../test/support/child.js';
 import { call, initialize, legacyCall, request, textOf } from '../../../../test/support/messages.js';
+import { until } from '../../../../test/support/until.js';
 import { DISCOVERED, FINE, faultServer } from '../../../sdk/test/support/fault-server.js';
 import { demo, EVERYTHING, freeFolder, isthmus, node } from '../support/isthmus.js';
 import {
@@ -164,6 +167,52 @@ describe('it listens', () => {
     expect(child.stderr).toBe(
       `isthmus: serving ${far} (isthmus-demo 1.0.0), a modern server (2026-07-28), on stdio\n`,
     );
+  });
+});
+
+describe('a command behind stdio', () => {
+  /** The command of the demo, which writes its process number to a file when it starts. */
+  function recordedDemo() {
+    const folder = freeFolder();
+    const starts = join(folder, 'starts');
+    const hook = join(folder, 'hook.cjs');
+    const text = `require('node:fs').appendFileSync(${JSON.stringify(starts)}, process.pid + '\\n')`;
+    writeFileSync(hook, text);
+    const [, command, ...args] = demo();
+    return {
+      args: ['--', command!, '--require', hook, ...args],
+      starts: () =>
+        existsSync(starts) ? readFileSync(starts, 'utf8').split('\n').slice(0, -1).map(Number) : [],
+    };
+  }
+
+  it('is started before the first request, and once', async () => {
+    const { args, starts } = recordedDemo();
+    const child = startChild(ISTHMUS, { args: ['serve', '--listen', 'stdio', ...args] });
+    const [pid] = await until('it has started', () => starts().length > 0 && starts());
+    child.send(request(1, 'server/discover'), call(2, 'echo', { text: 'hi' }));
+    expect(textOf(await child.answer(2))).toBe('hi');
+    expect(starts()).toEqual([pid]);
+    child.end();
+    expect(await child.exit()).toEqual({ code: 0, signal: null });
+    await gone(pid!);
+  });
+
+  it.each(['the end of the input', 'SIGTERM'])('is ended by %s when there was no request', async (how) => {
+    const { args, starts } = recordedDemo();
+    const child = startChild(ISTHMUS, { args: ['serve', '--listen', 'stdio', ...args] });
+    const [pid] = await until('it has started', () => starts().length > 0 && starts());
+    if (how === 'SIGTERM') child.kill('SIGTERM');
+    else child.end();
+    await child.exit();
+    await gone(pid!);
+  });
+
+  it('is not started when the command line is wrong', async () => {
+    const { args, starts } = recordedDemo();
+    const wrong = startChild(ISTHMUS, { args: ['serve', '--listen', 'stdio', '--timeout', 'x', ...args] });
+    expect(await wrong.exit()).toEqual({ code: 2, signal: null });
+    expect(starts()).toEqual([]);
   });
 });
 

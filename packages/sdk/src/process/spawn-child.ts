@@ -1,16 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { Readable, Writable } from 'node:stream';
-import spawn from 'cross-spawn';
+import type { Readable } from 'node:stream';
 import { systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Child, ChildExit, ChildOptions, ChildWatcher, ShutdownTimes } from './child.js';
 import { sharedDeathWatch } from './death-watch.js';
-import { childEnvironment } from './environment.js';
 import { guardAgainstOrphaning } from './orphan-guard.js';
 import { createTreeEnd } from './process-tree.js';
+import { type LeaderEnd, startProcess } from './start-process.js';
 import { createStderrRing } from './stderr-ring.js';
 
 export type { Child, ChildExit, ChildOptions, ChildWatcher, ShutdownTimes } from './child.js';
@@ -23,8 +20,6 @@ export function spawnChild(options: ChildOptions): Child {
   const started = startProcess(options);
   const { pid, stdin, stdout } = started;
   const pipes = [stdin, stdout, started.stderr];
-  // A pipe breaks when its child dies. `exited` reports that.
-  for (const pipe of pipes) pipe.on('error', () => {});
 
   const alive = createDeferred<void>();
   onFirstSign(stdout, alive.resolve);
@@ -98,6 +93,8 @@ function survived(pid: number, { killMs }: ShutdownTimes): IsthmusError {
  * call of `push` is intercepted, and the original is restored for all others.
  */
 function onFirstSign(pipe: Readable, onSign: () => void): void {
+  // It was started early and has written already.
+  if (pipe.readableLength > 0) return onSign();
   const push = pipe.push;
   pipe.push = (...chunk) => {
     // Not deleted: V8 is slow with an object that has lost a property.
@@ -125,71 +122,4 @@ function attempt(method: string, action: () => void): void {
   } catch (error) {
     if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method, error });
   }
-}
-
-/** A process of Node, with its three ways to report a failed start made one. */
-interface Started {
-  readonly pid: number | undefined;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  /** Settles when it has exited or could not be started. */
-  readonly ended: Promise<LeaderEnd>;
-  /** Settles when it has ended and its pipes are read to the end. */
-  readonly closed: Promise<void>;
-  /** Neither the process nor its pipes keep ours from exiting any longer. */
-  unref(): void;
-}
-
-type LeaderEnd = Omit<ChildExit, 'ranMs'>;
-
-function startProcess(options: ChildOptions): Started {
-  const ended = createDeferred<LeaderEnd>();
-  const closed = createDeferred<void>();
-  const fail = (error: Error) => {
-    ended.resolve({ code: null, signal: null, error: blameDirectory(error, options.cwd) });
-  };
-  let child: ChildProcess | undefined;
-  try {
-    child = spawn(options.command, [...(options.args ?? [])], {
-      cwd: options.cwd,
-      env: childEnvironment(options),
-      stdio: 'pipe',
-      // Makes it the leader of a process group, so that all that it starts can be ended with it. On Windows this
-      // would open a console instead.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    });
-    child.on('error', fail);
-    child.once('exit', (code, signal) => ended.resolve({ code, signal }));
-    child.once('close', () => closed.resolve());
-  } catch (error) {
-    // Some failures are an 'error' event (ENOENT, EACCES), others are thrown (E2BIG, ENOTDIR, a NUL in a name).
-    fail(error as Error);
-  }
-  // After a failed start there may be pipes, which Node closes a little later. After a throw, and when file
-  // descriptors ran out, there are none.
-  if (!child?.stdout) closed.resolve();
-  const stdin = child?.stdin ?? new Writable().destroy();
-  const stdout = child?.stdout ?? Readable.from([]);
-  const stderr = child?.stderr ?? Readable.from([]);
-  return {
-    pid: child?.pid,
-    stdin,
-    stdout,
-    stderr,
-    ended: ended.promise,
-    closed: closed.promise,
-    unref() {
-      child?.unref();
-      for (const pipe of [stdin, stdout, stderr]) (pipe as { unref?: () => void }).unref?.();
-    },
-  };
-}
-
-/** The system reports ENOENT for the command also when the working directory does not exist. */
-function blameDirectory(error: NodeJS.ErrnoException, cwd: string | undefined): Error {
-  if (error.code !== 'ENOENT' || cwd === undefined || existsSync(cwd)) return error;
-  const blamed = new Error(`the working directory ${cwd} does not exist`, { cause: error });
-  return Object.assign(blamed, { code: 'ENOENT', syscall: 'chdir', path: cwd });
 }
