@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import module from 'node:module';
+const { readFileSync } = require('node:fs');
 
 // Node 22.8 and later keep compiled code between starts.
-module.enableCompileCache?.();
+require('node:module').enableCompileCache?.();
 
-// Node reads the files of a program at the same time. With fewer descriptors that fails, with an error that does not name the cause.
+// A program that serves connections needs more. With fewer than this a command fails with errors that do not name the cause.
 const NEEDED = 128;
 const limit = openFilesLimit();
 if (limit < NEEDED) {
@@ -15,8 +14,7 @@ if (limit < NEEDED) {
   process.exit(1);
 }
 
-const { main } = await import('../dist/bundle/main.js');
-await main(process.argv);
+require('../dist/bundle/main.js').main(process.argv);
 
 /** Infinity where the system does not say it in a file. */
 function openFilesLimit() {

@@ -5,11 +5,8 @@ import type {
   SocketSpec,
   UrlSpec,
 } from '@isthmus/sdk/internal/config/server-spec.js';
-import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
-import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { usageError } from './cli-error.js';
 import { nameOfServer } from './serve/name-of-server.js';
-import { oneLine } from './terminal/text.js';
 
 /** The server that a command talks to. `files`: those of `--config` that it was found in. */
 export type CommandTarget = ServerSpec & { readonly files?: readonly string[] };
@@ -98,17 +95,6 @@ export function withSettings<Target extends CommandTarget>(target: Target, setti
   if (target.kind === 'socket') return target;
   const headers = { ...lowerNames(target.headers), ...headersOf(header) };
   return { ...target, headers, transport: transport ?? target.transport };
-}
-
-/**
- * Errors call a server of a file by its name: that is how the user knows it, and its arguments may contain secrets from
- * variables.
- */
-export function connectorOf(target: CommandTarget, settings: TargetSettings): Connector {
-  return connectorOfSpec(withSettings(target, settings), {
-    ...labelOf(target),
-    onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
-  });
 }
 
 export function labelOf({ files, name }: CommandTarget): { readonly label?: string } {

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { ISTHMUS } from '../../../test/support/child.js';
 import { CliError } from '../src/cli-error.js';
 import { findConfigured } from '../src/config-target.js';
-import { commandLine, connectorOf } from '../src/target.js';
+import { connectorOf } from '../src/session/target-connector.js';
+import { commandLine } from '../src/target.js';
 import { freeFolder, isthmus } from './support/isthmus.js';
 
 /** A server whose tool tells where it runs, with what, and since when; it takes as long to answer as it is told. */

@@ -3,10 +3,10 @@
 import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../src/cli-error.js';
+import { connectorOf } from '../src/session/target-connector.js';
 import {
   commandLine,
   commandTarget,
-  connectorOf,
   splitAtDashes,
   takeTarget,
   targetAt,

@@ -12,7 +12,8 @@ import { usageError } from '../cli-error.js';
 import { ANSWER_MS } from '../commands/bench.js';
 import type { CommonOptions } from '../common-options.js';
 import { describeFailure } from '../describe-failure.js';
-import { type CommandTarget, connectorOf, type TargetSettings, withSettings } from '../target.js';
+import { connectorOf } from '../session/target-connector.js';
+import { type CommandTarget, type TargetSettings, withSettings } from '../target.js';
 
 export interface OpenSides {
   readonly sides: readonly BenchSide[];

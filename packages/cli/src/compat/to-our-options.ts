@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { usageError } from '../cli-error.js';
-import { findProgram } from '../config/check-servers.js';
 import { quote, targetAt } from '../target.js';
 import {
   type CommandLine,
@@ -44,6 +43,7 @@ function refuseCallbackPort(arg: string, before: readonly string[]): void {
 }
 
 async function isProgram(name: string): Promise<boolean> {
+  const { findProgram } = await import('../config/check-servers.js');
   return (await findProgram(name, { env: process.env, cwd: process.cwd() })).kind === 'found';
 }
 

@@ -8,7 +8,7 @@ import type { LogEntry, LoggingLevel } from '@isthmus/sdk/internal/wire/model.js
 import { CliError } from '../cli-error.js';
 import type { CommonOptions } from '../common-options.js';
 import { describeFailure } from '../describe-failure.js';
-import { type CommandTarget, connectorOf } from '../target.js';
+import type { CommandTarget } from '../target.js';
 import { createPrompter } from '../terminal/ask-form.js';
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js';
 import type { Style, Terminal } from '../terminal/terminal.js';
@@ -16,6 +16,7 @@ import { oneLine, printable } from '../terminal/text.js';
 import { answerQuestions, toGiven, toRoots } from './answer-questions.js';
 import { catchSignals } from './catch-signals.js';
 import { AnswerDeadlines } from './deadlines.js';
+import { connectorOf } from './target-connector.js';
 import { type WatchedConnector, watchConnector } from './watch-connector.js';
 
 export interface ClientCommandOptions extends CommonOptions {
