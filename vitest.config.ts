@@ -41,6 +41,7 @@ const LONG = [
   'test/bridge-load/unread-answers.test.ts',
   'test/bridge-matrix/direct.test.ts',
   'test/conformance/runner.test.ts',
+  'test/docs/stories.test.ts',
   'test/e2e/stalled-reader.test.ts',
   'test/gateway-e2e/inspector.test.ts',
   'test/interop/client-against-servers.test.ts',

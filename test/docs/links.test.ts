@@ -1,0 +1,21 @@
+/** Every link between the files of the repository leads somewhere. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { allPages, anchorsOf, linksOf, resolveLink, root } from './markdown.js';
+
+const PAGES = allPages();
+
+it('the pages are found, and their links', () => {
+  expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'docs/server.md', 'packages/sdk/README.md']));
+  expect(PAGES.flatMap(linksOf).length).toBeGreaterThan(150);
+});
+
+it.each(PAGES)('%s', (page) => {
+  const dead = linksOf(page).filter((link) => {
+    const { path, anchor } = resolveLink(link);
+    if (!existsSync(join(root, path))) return true;
+    return anchor !== undefined && !(path.endsWith('.md') && anchorsOf(path).has(anchor));
+  });
+  expect(dead.map(({ line, target }) => `${page}:${line} ${target}`)).toEqual([]);
+});
