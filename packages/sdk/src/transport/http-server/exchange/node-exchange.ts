@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
+import { ReadyAnswers } from './ready-answers.js';
 import type { UnreadAnswers } from './unread-answers.js';
 
 /** An exchange over `node:http`. `parsed`: a body that a framework has read already. */
@@ -37,10 +38,10 @@ export class NodeExchange implements HttpExchange {
   }
 
   header(name: string): string | undefined {
-    const { headers } = this.#request;
-    // A name such as `constructor` belongs to the object; no client sent it.
-    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-    return Array.isArray(value) ? value.join(', ') : value;
+    const value: unknown = this.#request.headers[name];
+    if (typeof value === 'string') return value;
+    // What a name such as `constructor` finds in the object is neither a string nor a list.
+    return Array.isArray(value) ? value.join(', ') : undefined;
   }
 
   body(maxBytes: number): Promise<HttpBody> {
@@ -86,7 +87,7 @@ export class NodeExchange implements HttpExchange {
     if (unread) list.push('connection', 'close');
     response.writeHead(status, list);
     this.#response = undefined;
-    if (!large) return void response.end(body);
+    if (!large) return READY.send(response, body as string);
     endInPieces(response, large);
     this.#unread?.watch(response, () => large.left + response.writableLength);
   }
@@ -173,6 +174,7 @@ export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
+const READY = new ReadyAnswers();
 /** Above what the system takes in one write. */
 const LARGE = 64 * 1024;
 const TOO_LARGE: HttpBody = { kind: 'too-large' };
