@@ -50,7 +50,7 @@ export class HttpFrontend {
       const exchange = new NodeExchange(request, response, undefined, unread);
       exchange.written = written;
       const place = this.#places.get(path);
-      if (place) void place.handle(exchange);
+      if (place) place.handle(exchange);
       else this.#options.pages.answer(path, exchange);
     });
   }

@@ -1,4 +1,4 @@
-import type { Era } from '../exchange/call.js';
+import type { Era, RequestEnvelope } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
   type Decoded,
@@ -22,7 +22,7 @@ import { isLegacyRevision, isModernRevision, REVISION_TABLE } from './revisions.
 
 /** What a POST means. The era is read from each request anew. */
 export type HttpRoute =
-  | { readonly kind: 'modern'; readonly request: DecodedRequest }
+  | { readonly kind: 'modern'; readonly request: DecodedRequest; readonly envelope: RequestEnvelope }
   | { readonly kind: 'modern-notification'; readonly notification: DecodedNotification }
   /** The beginning of a legacy session. */
   | { readonly kind: 'initialize'; readonly request: DecodedRequest }
@@ -36,18 +36,25 @@ export type HttpRoute =
     };
 
 interface HttpFacts {
-  /** By its lower-case name. */
-  header(name: string): string | undefined;
+  readonly headers: HeaderSource;
   readonly message: Decoded;
   readonly eras: readonly Era[];
   readonly principal: string | undefined;
+  /** The address of the client, if it is known. */
+  readonly remote: string | undefined;
   /** The arguments of a tool that are repeated in headers. */
   headerParams(tool: string, principal?: string): readonly HeaderParam[];
 }
 
+/** The headers of a request. */
+interface HeaderSource {
+  /** By its lower-case name. */
+  header(name: string): string | undefined;
+}
+
 export function classifyHttp(facts: HttpFacts): HttpRoute {
   const { message, eras } = facts;
-  const version = facts.header('mcp-protocol-version')?.trim();
+  const version = facts.headers.header('mcp-protocol-version')?.trim();
   if (!isModern(message, version, eras)) {
     if (message.kind === 'invalid') return refused(400, message.error, message.id);
     if (message.kind === 'request' && message.method === 'initialize')
@@ -165,43 +172,42 @@ function isModern(message: Decoded, version: string | undefined, eras: readonly 
 
 function classifyModern(request: DecodedRequest, version: string | undefined, facts: HttpFacts): HttpRoute {
   const { id, method, params } = request;
-  const mismatch = (message: string) => refused(400, { code: ErrorCode.HeaderMismatch, message }, id);
   if (version === undefined) {
     // VER-009: a legacy client is told the supported versions.
     if (method === 'initialize' && !claimsModern(params))
       return refused(400, unsupportedVersion(String(params?.['protocolVersion'] ?? '')), id);
-    return mismatch('The header MCP-Protocol-Version is missing');
+    return mismatch(id, 'The header MCP-Protocol-Version is missing');
   }
   const spoken = isModernRevision(version) || (isLegacyRevision(version) && facts.eras.includes('legacy'));
   if (!spoken) return refused(400, unsupportedVersion(version), id);
   const claimed = isJsonObject(params?.['_meta']) ? params['_meta'][META.protocolVersion] : undefined;
   if (typeof claimed === 'string' && claimed !== version) {
-    return mismatch(`The header MCP-Protocol-Version says ${version}, and params._meta says ${claimed}`);
+    return mismatch(id, `The header MCP-Protocol-Version says ${version}, and params._meta says ${claimed}`);
   }
-  const envelope = readEnvelope(params, facts.principal);
+  const envelope = readEnvelope(params, facts.principal, facts.remote);
   if (envelope.kind === 'refused') return refused(400, envelope.error, id);
   const problem = headerProblem(method, params, facts);
-  if (problem !== undefined) return mismatch(problem);
+  if (problem !== undefined) return mismatch(id, problem);
   // The modern era has no such method (VER-005).
   if (method === 'initialize') {
     return refused(404, { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` }, id);
   }
-  return { kind: 'modern', request };
+  return { kind: 'modern', request, envelope };
 }
 
 /** Proxies route by these headers, so a request whose headers and body differ is refused. */
 function headerProblem(method: string, params: JsonObject | undefined, facts: HttpFacts): string | undefined {
-  const named = facts.header('mcp-method');
+  const named = facts.headers.header('mcp-method');
   if (named === undefined) return 'The header Mcp-Method is missing';
   if (named.trim() !== method)
     return `The header Mcp-Method says ${named.trim()}, and the body says ${method}`;
   const name = routingName(method, params);
   if (name === undefined) return undefined;
-  const header = facts.header('mcp-name');
+  const header = facts.headers.header('mcp-name');
   if (header === undefined) return 'The header Mcp-Name is missing';
   const decoded = decodeHeaderValue(header);
-  if (decoded.kind === 'undecodable') return 'The header Mcp-Name cannot be decoded';
-  if (decoded.value !== name) return 'The header Mcp-Name does not match the body';
+  if (decoded === undefined) return 'The header Mcp-Name cannot be decoded';
+  if (decoded !== name) return 'The header Mcp-Name does not match the body';
   return method === 'tools/call' ? paramProblem(name, params, facts) : undefined;
 }
 
@@ -209,7 +215,7 @@ function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpF
   for (const param of facts.headerParams(tool, facts.principal)) {
     const name = `Mcp-Param-${param.header}`;
     const value = headerParamValue(param, params?.['arguments']);
-    const header = facts.header(name.toLowerCase());
+    const header = facts.headers.header(name.toLowerCase());
     if (value === undefined) {
       if (header !== undefined) return `The header ${name} has a value, and the argument is missing`;
       continue;
@@ -218,6 +224,10 @@ function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpF
     if (!headerMatches(param, value, header)) return `The header ${name} does not match the body`;
   }
   return undefined;
+}
+
+function mismatch(id: RequestId, message: string): HttpRoute {
+  return refused(400, { code: ErrorCode.HeaderMismatch, message }, id);
 }
 
 function refused(status: number, error: JsonRpcErrorBody, id: RequestId | undefined): HttpRoute {

@@ -1,10 +1,10 @@
-import type { Era } from '../exchange/call.js';
+import type { Era, RequestEnvelope } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { DecodedRequest, JsonRpcErrorBody } from '../wire/json-rpc.js';
 import { type Handshake, readInitialize } from './legacy/handshake.js';
 import { claimsModern } from './meta-keys.js';
 import { isModernOnly } from './methods.js';
-import { readEnvelope, unsupportedVersion, type ValidEnvelope } from './modern/envelope.js';
+import { readEnvelope, unsupportedVersion } from './modern/envelope.js';
 
 /**
  * What a request means on a connection whose era is not chosen yet. Only `legacy` and `modern` choose it. A refused
@@ -12,7 +12,7 @@ import { readEnvelope, unsupportedVersion, type ValidEnvelope } from './modern/e
  */
 type ConnectionOpening =
   | { readonly kind: 'legacy'; readonly handshake: Handshake }
-  | { readonly kind: 'modern'; readonly envelope: ValidEnvelope }
+  | { readonly kind: 'modern'; readonly envelope: RequestEnvelope }
   | { readonly kind: 'pong' }
   | { readonly kind: 'refused'; readonly error: JsonRpcErrorBody };
 

@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
-import type { EarlyMessage, Service } from '../exchange/call.js';
+import type { EarlyMessage, RequestEnvelope, Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
 import { type CallSurroundings, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -268,6 +268,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
 
   #opening(request: DecodedRequest): void {
     const { connection, settings } = this.#side;
+    if (connection.envelope) return this.#modern(request, connection.envelope);
     const opening = classifyOpening(request, settings.eras, connection.principal, connection.remote);
     switch (opening.kind) {
       case 'legacy': {
@@ -276,16 +277,19 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
         if (dialect.welcome(request.id)) this.#dialect = dialect;
         return;
       }
-      case 'modern': {
-        const dialect = new ModernServerDialect(this.#side, this.#runtime);
-        this.#dialect = dialect;
-        return dialect.accepted(request, opening.envelope);
-      }
+      case 'modern':
+        return this.#modern(request, opening.envelope);
       case 'pong':
         return connection.send(resultMessage(request.id, {}));
       case 'refused':
         refuse(this.#side, request.id, opening.error);
     }
+  }
+
+  #modern(request: DecodedRequest, envelope: RequestEnvelope): void {
+    const dialect = new ModernServerDialect(this.#side, this.#runtime);
+    this.#dialect = dialect;
+    dialect.accepted(request, envelope);
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   InputResponses,
   LogEntry,
   LoggingLevel,
+  ProgressToken,
   ProgressUpdate,
   ServerCapabilities,
   SubscriptionFilter,
@@ -27,6 +28,13 @@ export interface Peer {
   readonly principal: string | undefined;
   /** The address of the client, if the transport has addresses; for fair limits (`clientKey`). */
   readonly remote?: string | undefined;
+}
+
+/** What the `_meta` of a modern request declares, read and checked. */
+export interface RequestEnvelope {
+  readonly peer: Peer;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly progressToken: ProgressToken | undefined;
 }
 
 /** A request while a service works on it, independent of the era. */

@@ -16,8 +16,22 @@ interface Sender {
  */
 export function clientKey({ principal, remote }: Sender): string {
   if (principal !== undefined) return `principal ${principal}`;
-  return remote === undefined ? UNKNOWN_CLIENT : `address ${network(remote)}`;
+  return remote === undefined ? UNKNOWN_CLIENT : keyOfAddress(remote);
 }
+
+/** Every request of a client has the same address, and its key takes longer than any other check of a request. */
+function keyOfAddress(remote: string): string {
+  let key = keys.get(remote);
+  if (key === undefined) {
+    if (keys.size === MAX_KEYS) keys.clear();
+    key = `address ${network(remote)}`;
+    keys.set(remote, key);
+  }
+  return key;
+}
+
+const keys = new Map<string, string>();
+const MAX_KEYS = 4096;
 
 /** Senders without a principal and without an address. */
 export const UNKNOWN_CLIENT = 'local';

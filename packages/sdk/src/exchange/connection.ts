@@ -1,6 +1,6 @@
 import type { IsthmusError } from '../errors.js';
 import type { Decoded, JsonRpcMessage, RequestId } from '../wire/json-rpc.js';
-import type { Era, HeaderParam } from './call.js';
+import type { Era, HeaderParam, RequestEnvelope } from './call.js';
 
 /**
  * A connection moves messages. It knows framing and backpressure, not MCP. Answers that are sent in one turn of the
@@ -33,6 +33,8 @@ export interface Connection {
   readonly usable?: boolean;
   /** True if the connection ends with the requests that opened it: later notifications cannot arrive. */
   readonly brief?: boolean;
+  /** The envelope of its only request, if the transport has read it. It is not read again. */
+  readonly envelope?: RequestEnvelope | undefined;
   /** Starts the delivery of messages. Called once. */
   open(receiver: Receiver): void;
   /**

@@ -22,16 +22,20 @@ export function readTraceParent(text: unknown): TraceParent | undefined {
  * Copies the trace headers of a POST into `_meta` of its message. A trace that the request names itself wins: the sender
  * wrote the body, and a proxy may have written the headers.
  */
-export function withTraceOf(message: Decoded, header: (name: string) => string | undefined): Decoded {
-  const traceparent = header('traceparent')?.trim();
+export function withTraceOf(message: Decoded, headers: HeaderSource): Decoded {
+  const traceparent = headers.header('traceparent')?.trim();
   if (traceparent === undefined || !readTraceParent(traceparent)) return message;
   const found: JsonObject = { traceparent };
   for (const name of COMPANIONS) {
-    const value = header(name);
+    const value = headers.header(name);
     if (value !== undefined && value !== '') found[name] = value;
   }
   if (message.kind === 'batch') return { ...message, items: message.items.map((item) => adopt(item, found)) };
   return adopt(message, found);
+}
+
+interface HeaderSource {
+  header(name: string): string | undefined;
 }
 
 /** The trace of a request as headers, for proxies that do not read its body. */

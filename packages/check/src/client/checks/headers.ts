@@ -109,7 +109,7 @@ export const HEADERS: readonly ClientCheck[] = [
         ({ headers }, { method, params }) => {
           const name = routingName(method, params);
           const header = headers['mcp-name'];
-          const said = header === undefined ? undefined : textIn(header);
+          const said = header === undefined ? undefined : decodeHeaderValue(header);
           // headers/mcp-name-encoded judges names that a header cannot hold unchanged.
           if (header !== undefined && encodeHeaderValue(name ?? '') !== name) return undefined;
           return said === name ? undefined : `Mcp-Name of ${name} is ${JSON.stringify(header)}`;
@@ -198,11 +198,6 @@ export const HEADERS: readonly ClientCheck[] = [
     },
   },
 ];
-
-function textIn(header: string): string | undefined {
-  const decoded = decodeHeaderValue(header);
-  return decoded.kind === 'value' ? decoded.value : undefined;
-}
 
 /** Judges every POST in the same way. */
 export function posts(

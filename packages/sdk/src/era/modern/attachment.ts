@@ -1,4 +1,4 @@
-import type { Peer } from '../../exchange/call.js';
+import type { Peer, RequestEnvelope } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, ProgressUpdate } from '../../wire/model.js';
@@ -12,7 +12,6 @@ import {
   sendResult,
   toWireError,
 } from '../server-dialect-context.js';
-import type { ValidEnvelope } from './envelope.js';
 import type { ModernServerState } from './server-state.js';
 
 /** The request that a call answers at the moment. Between two rounds a call has none. */
@@ -36,7 +35,7 @@ export interface Attachment {
 export class ConnectionAttachment implements Attachment {
   readonly inbound: InboundCall;
   readonly #side: ServerDialectContext;
-  readonly #envelope: ValidEnvelope;
+  readonly #envelope: RequestEnvelope;
   readonly #method: string;
   readonly #facts: MethodFacts | undefined;
   readonly #runtime: ModernServerState;
@@ -45,7 +44,7 @@ export class ConnectionAttachment implements Attachment {
   constructor(
     side: ServerDialectContext,
     inbound: InboundCall,
-    envelope: ValidEnvelope,
+    envelope: RequestEnvelope,
     method: string,
     facts: MethodFacts | undefined,
     runtime: ModernServerState,

@@ -1,7 +1,7 @@
-import type { Peer } from '../../exchange/call.js';
+import type { RequestEnvelope } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, isRequestId, type JsonObject, type JsonRpcErrorBody } from '../../wire/json-rpc.js';
-import type { ClientCapabilities, Implementation, LoggingLevel, ProgressToken } from '../../wire/model.js';
+import type { ClientCapabilities, Implementation } from '../../wire/model.js';
 import { META } from '../meta-keys.js';
 import { isLoggingLevel } from '../reports.js';
 import { isModernRevision, MODERN_REVISIONS } from '../revisions.js';
@@ -9,11 +9,8 @@ import { isModernRevision, MODERN_REVISIONS } from '../revisions.js';
 /** The `_meta` of a modern request: version, client, capabilities. Read from every request (STATE-001). */
 type Envelope = ValidEnvelope | RefusedEnvelope;
 
-export interface ValidEnvelope {
+interface ValidEnvelope extends RequestEnvelope {
   readonly kind: 'valid';
-  readonly peer: Peer;
-  readonly logLevel: LoggingLevel | undefined;
-  readonly progressToken: ProgressToken | undefined;
 }
 
 interface RefusedEnvelope {

@@ -18,28 +18,31 @@ export function encodeHeaderValue(value: string | number | boolean): string {
   return `${OPENING}${Buffer.from(text).toString('base64')}${CLOSING}`;
 }
 
-/** Decodes what `encodeHeaderValue` wrote. Anything else is undecodable (HTTP-057, HTTP-059). */
-export function decodeHeaderValue(text: string): HeaderValue {
+/** Decodes what `encodeHeaderValue` wrote. Undefined: anything else cannot be decoded (HTTP-057, HTTP-059). */
+export function decodeHeaderValue(text: string): string | undefined {
   const trimmed = withoutBlanks(text);
-  const encoded = SENTINEL.exec(trimmed)?.[1];
-  if (encoded === undefined) return VISIBLE.test(trimmed) ? { kind: 'value', value: trimmed } : UNDECODABLE;
+  if (!trimmed.startsWith(OPENING) || !trimmed.endsWith(CLOSING) || trimmed.length < SHORTEST) {
+    return VISIBLE.test(trimmed) ? trimmed : undefined;
+  }
+  const encoded = trimmed.slice(OPENING.length, -CLOSING.length);
   const bytes = Buffer.from(encoded, 'base64');
   // Node decodes Base64 leniently; only text that it would write itself is valid.
-  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) return UNDECODABLE;
-  return { kind: 'value', value: bytes.toString() };
+  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) return undefined;
+  return bytes.toString();
 }
 
 /** Removes the blanks at both ends. A regular expression with `+$` takes quadratic time on many blanks. */
 function withoutBlanks(text: string): string {
-  const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t';
   let start = 0;
   let end = text.length;
-  while (start < end && isBlank(start)) start += 1;
-  while (end > start && isBlank(end - 1)) end -= 1;
+  while (start < end && isBlank(text, start)) start += 1;
+  while (end > start && isBlank(text, end - 1)) end -= 1;
   return text.slice(start, end);
 }
 
-type HeaderValue = { readonly kind: 'value'; readonly value: string } | { readonly kind: 'undecodable' };
+function isBlank(text: string, at: number): boolean {
+  return text[at] === ' ' || text[at] === '\t';
+}
 
 type HeaderParams =
   | { readonly kind: 'valid'; readonly params: readonly HeaderParam[] }
@@ -85,11 +88,11 @@ export function headerMatches(
   headerText: string,
 ): boolean {
   const decoded = decodeHeaderValue(headerText);
-  if (decoded.kind === 'undecodable') return false;
+  if (decoded === undefined) return false;
   if (param.type === 'integer' && typeof value === 'number') {
-    return NUMBER.test(decoded.value) && Number(decoded.value) === value;
+    return NUMBER.test(decoded) && Number(decoded) === value;
   }
-  return decoded.value === String(value);
+  return decoded === String(value);
 }
 
 const NAMED_BY = new Map([
@@ -102,11 +105,10 @@ const NAMED_BY = new Map([
 const PLAIN = /^(?! )[ -~]*(?<! )$/;
 /** The characters that a header may have. */
 const VISIBLE = /^[\t -~]*$/;
+/** Lowercase only: other spellings are plain text (HTTP-055). */
 const OPENING = '=?base64?';
 const CLOSING = '?=';
-/** Lowercase only: other spellings are plain text (HTTP-055). */
-const SENTINEL = /^=\?base64\?(.*)\?=$/s;
-const UNDECODABLE: HeaderValue = { kind: 'undecodable' };
+const SHORTEST = OPENING.length + CLOSING.length;
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 const ANNOTATION = 'x-mcp-header';

@@ -1,5 +1,5 @@
 import { ProtocolError } from '../../errors.js';
-import type { Peer } from '../../exchange/call.js';
+import type { Peer, RequestEnvelope } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
@@ -28,7 +28,7 @@ import {
   toWireError,
 } from '../server-dialect-context.js';
 import { ConnectionAttachment } from './attachment.js';
-import { readEnvelope, tooLateForSession, unsupportedVersion, type ValidEnvelope } from './envelope.js';
+import { readEnvelope, tooLateForSession, unsupportedVersion } from './envelope.js';
 import { Listens } from './listens.js';
 import { tooManyParked } from './parked-calls.js';
 import { digestRequest } from './sealed-state.js';
@@ -69,7 +69,7 @@ export class ModernServerDialect implements ServerDialect {
   }
 
   /** Handles a request whose envelope is valid. */
-  accepted(request: DecodedRequest, envelope: ValidEnvelope): void {
+  accepted(request: DecodedRequest, envelope: RequestEnvelope): void {
     const inbound = acceptOnce(this.#side, request.id);
     if (!inbound) return;
     const { method } = request;

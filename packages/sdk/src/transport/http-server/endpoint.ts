@@ -3,13 +3,18 @@ import { classifyHttp, type HttpRoute } from '../../era/classify-http.js';
 import { IsthmusError } from '../../errors.js';
 import type { Connection, Listening, ServedFacts } from '../../exchange/connection.js';
 import { decodeLine } from '../../wire/codec.js';
-import { ErrorCode } from '../../wire/error-codes.js';
 import { withTraceOf } from '../trace-headers.js';
 import { authenticateRequest, passGuard } from './admission/authenticate.js';
 import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
 import { accepts, isJson } from './admission/guard.js';
-import { NO_RESERVATION, RequestLimiter } from './admission/request-limits.js';
-import { type AdmittedRequest, busy, refuse, respondError } from './exchange/admitted-request.js';
+import { RequestLimiter, readBody } from './admission/request-limits.js';
+import {
+  type AdmittedRequest,
+  busy,
+  refuse,
+  respondError,
+  respondInternalError,
+} from './exchange/admitted-request.js';
 import type { HttpExchange } from './exchange/exchange.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
 import { StatelessPosts } from './posts/stateless-posts.js';
@@ -61,17 +66,15 @@ export class Endpoint {
   }
 
   /** Answers one request, whatever it is. Never throws. */
-  async handle(exchange: HttpExchange): Promise<void> {
+  handle(exchange: HttpExchange): void {
     try {
-      await this.#handle(exchange);
+      this.#handle(exchange);
     } catch {
-      // The cause is not sent to the client.
-      const error = { code: ErrorCode.InternalError, message: 'Internal error' };
-      respondError({ exchange, headers: {} }, 500, undefined, error);
+      respondInternalError(exchange);
     }
   }
 
-  async #handle(exchange: HttpExchange): Promise<void> {
+  #handle(exchange: HttpExchange): void {
     const { target } = exchange;
     const query = target.indexOf('?');
     const path = query < 0 ? target : target.slice(0, query);
@@ -82,13 +85,20 @@ export class Endpoint {
     const part = this.#partAt(path);
     if (part === undefined) return refuse(unknown, 404, `There is no endpoint at ${path}`);
     if (this.#stopped || !this.#accept) return busy(unknown, 'The server is stopping');
-    const caller = await authenticateRequest(exchange, headers, settings);
-    if (!caller) return;
-    const { principal, grant } = caller;
-    const admitted: AdmittedRequest = grant
-      ? { exchange: new GrantedExchange(exchange, grant, this.#grants), headers, principal, grant }
-      : { exchange, headers, principal };
-    if (part !== 'mcp') return this.#sse.handle(part, admitted, this.#accept);
+    if (!settings.authenticate) return this.#admit(part, { exchange, headers, principal: undefined });
+    authenticateRequest(exchange, headers, settings)
+      .then((caller) => {
+        if (!caller) return;
+        const { principal, grant } = caller;
+        const own = grant ? new GrantedExchange(exchange, grant, this.#grants) : exchange;
+        this.#admit(part, { exchange: own, headers, principal, grant });
+      })
+      .catch(() => respondInternalError(exchange));
+  }
+
+  #admit(part: 'mcp' | 'sse' | 'message', admitted: AdmittedRequest): void {
+    const { exchange } = admitted;
+    if (part !== 'mcp') return this.#sse.handle(part, admitted, this.#accept!);
     switch (exchange.method) {
       case 'POST':
         return this.#post(admitted);
@@ -116,28 +126,25 @@ export class Endpoint {
     return own === undefined || path === own ? 'mcp' : undefined;
   }
 
-  async #post(admitted: AdmittedRequest): Promise<void> {
-    const { exchange, principal } = admitted;
-    const { maxBodyBytes } = this.settings;
+  #post(admitted: AdmittedRequest): void {
+    const { exchange } = admitted;
     if (!isJson(exchange.header('content-type'))) {
       return refuse(admitted, 415, 'The body of a POST must be application/json');
     }
     if (!accepts(exchange, 'application/json', 'text/event-stream')) {
       return refuse(admitted, 406, 'Accept must list application/json and text/event-stream');
     }
-    const reservation = this.settings.bodies.enter(admitted, maxBodyBytes);
-    if (!reservation) return;
-    const body = await exchange.body(maxBodyBytes);
-    if (body.kind === 'gone') return;
-    if (body.kind === 'too-large')
-      return refuse(admitted, 413, `The body is longer than ${maxBodyBytes} bytes`);
-    reservation.shrinkTo(body.bytes.length);
-    const { eras, headerParams } = this.#served!;
-    const header = (name: string) => exchange.header(name);
-    const message = withTraceOf(decodeLine(body.bytes), header);
-    const entered = reservation === NO_RESERVATION ? admitted : { ...admitted, reservation };
-    this.#follow(classifyHttp({ header, message, eras, principal, headerParams }), entered);
+    readBody(admitted, this.settings, this.#onBytes);
   }
+
+  readonly #onBytes = (bytes: Buffer, admitted: AdmittedRequest): void => {
+    const { exchange, principal } = admitted;
+    const { eras, headerParams } = this.#served!;
+    const message = withTraceOf(decodeLine(bytes), exchange);
+    const { remote } = exchange;
+    const facts = { headers: exchange, message, eras, principal, remote, headerParams };
+    this.#follow(classifyHttp(facts), admitted);
+  };
 
   #follow(route: HttpRoute, admitted: AdmittedRequest): void {
     const accept = this.#accept!;
@@ -148,7 +155,7 @@ export class Endpoint {
       case 'modern-notification':
         return admitted.exchange.respond(202, admitted.headers);
       case 'modern':
-        return this.#posts.modern(route.request, admitted, accept, this.#served!.knows);
+        return this.#posts.modern(route.request, route.envelope, admitted, accept, this.#served!.knows);
       case 'initialize':
         if (stateless) return this.#posts.stateless(route.request, undefined, admitted, accept);
         return this.#sessions.initialize(route.request, admitted, accept);

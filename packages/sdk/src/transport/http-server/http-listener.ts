@@ -17,7 +17,7 @@ export function httpListener(options: HttpListenOptions): Listener {
     ownsProcess: false,
     async listen(accept, served) {
       const server = await openNodeServer(options, endpoint.settings.clock, (request, response, unread) => {
-        void endpoint.handle(new NodeExchange(request, response, undefined, unread));
+        endpoint.handle(new NodeExchange(request, response, undefined, unread));
       });
       endpoint.begin(accept, served);
       return {
@@ -55,11 +55,11 @@ export function httpHandler(options: HttpEndpointOptions = {}): HttpHandler {
     ownsProcess: false,
     listen: async (accept, served) => endpoint.begin(accept, served),
     node(request, response, parsed) {
-      void endpoint.handle(new NodeExchange(request, response, parsed));
+      endpoint.handle(new NodeExchange(request, response, parsed));
     },
     fetch(request) {
       const exchange = new FetchExchange(request);
-      void endpoint.handle(exchange);
+      endpoint.handle(exchange);
       return exchange.response;
     },
   };

@@ -67,13 +67,13 @@ export async function openNodeServer(
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
+      sockets.used(request.socket, response);
       if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
       else onRequest(request, response, unread);
     },
   );
   const sockets = new SharedSockets(options.maxConnections ?? 16_384);
   server.on('connection', (socket) => sockets.admit(socket));
-  server.on('request', (request, response) => sockets.used(request.socket, response));
   const ended = createDeferred<void>();
   await bind(server, host, port);
   server.on('close', () => ended.resolve());
@@ -132,15 +132,20 @@ function authority(server: Server, host: string): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** The latest answer on a socket. Cheaper than a listener for the end of every answer, and than a `WeakMap`. */
+const LATEST = Symbol('latest answer');
+
+interface UsedSocket extends Socket {
+  [LATEST]?: ServerResponse;
+}
+
 /**
  * Limits the connections of a web server. At the limit, an address with few connections displaces one of the address
  * with most: the oldest that carries no request, or else the oldest whose request has not arrived in full.
  */
 class SharedSockets {
   readonly #max: number;
-  readonly #shares = new FairShare<Socket>();
-  /** The latest answer on each socket. Cheaper than a listener for the end of every answer. */
-  readonly #latest = new WeakMap<Socket, ServerResponse>();
+  readonly #shares = new FairShare<UsedSocket>();
 
   constructor(max: number) {
     this.#max = max;
@@ -154,16 +159,16 @@ class SharedSockets {
   }
 
   /** A request has begun on this connection. */
-  used(socket: Socket, response: ServerResponse): void {
-    this.#latest.set(socket, response);
+  used(socket: UsedSocket, response: ServerResponse): void {
+    socket[LATEST] = response;
   }
 
   #makeRoom(who: string): boolean {
     const displacement = this.#shares.displacedBy(who);
     if (displacement.kind !== 'from') return false;
-    let arriving: Socket | undefined;
+    let arriving: UsedSocket | undefined;
     for (const socket of this.#shares.itemsOf(displacement.who)) {
-      const latest = this.#latest.get(socket);
+      const latest = socket[LATEST];
       if (!latest || latest.writableFinished) return this.#drop(displacement.who, socket);
       if (!latest.req.complete) arriving ??= socket;
     }

@@ -50,7 +50,7 @@ describe('header values', () => {
     ['=?BASE64?SGVsbG8=?=', '=?BASE64?SGVsbG8=?='],
     ['=?base64?=', '=?base64?='],
   ])('reads %j as %j', (text, value) => {
-    expect(decodeHeaderValue(text)).toEqual({ kind: 'value', value });
+    expect(decodeHeaderValue(text)).toBe(value);
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('header values', () => {
     ['high bytes in the open', 'caf\u00e9'],
     ['control characters in the open', 'a\u0001b'],
   ])('refuses %s (HTTP-057, HTTP-059)', (_, text) => {
-    expect(decodeHeaderValue(text)).toEqual({ kind: 'undecodable' });
+    expect(decodeHeaderValue(text)).toBeUndefined();
   });
 
   it('brings every text through the header unharmed, in characters that every proxy passes', () => {
@@ -76,7 +76,7 @@ describe('header values', () => {
         const written = encodeHeaderValue(text);
         expect(written).toMatch(/^[ -~]*$/);
         expect(written).toBe(written.trim());
-        expect(decodeHeaderValue(written)).toEqual({ kind: 'value', value: text });
+        expect(decodeHeaderValue(written)).toBe(text);
       }),
     );
   });
@@ -85,7 +85,7 @@ describe('header values', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const read = decodeHeaderValue(`=?base64?${text}?=`);
-        if (read.kind === 'value') expect(encodeHeaderValue(`${read.value}\n`)).toMatch(/^=\?base64\?/);
+        if (read !== undefined) expect(encodeHeaderValue(`${read}\n`)).toMatch(/^=\?base64\?/);
       }),
     );
   });

@@ -47,8 +47,8 @@ export class GrantedExchange implements HttpExchange {
     return this.#inner.header(name);
   }
 
-  body(maxBytes: number): Promise<HttpBody> {
-    return this.#inner.body(maxBytes);
+  body(maxBytes: number, onBody: (body: HttpBody) => void): void {
+    this.#inner.body(maxBytes, onBody);
   }
 
   respond(status: number, headers: HttpHeaders, body?: string | readonly string[]): void {

@@ -1,7 +1,13 @@
 import { clientKey } from '../../../exchange/client-key.js';
 import { FairSlots, type NoSlot, type TakenSlot } from '../../../exchange/fair-slots.js';
 import type { Decoded } from '../../../wire/json-rpc.js';
-import { type AdmittedRequest, busy, tooMany } from '../exchange/admitted-request.js';
+import {
+  type AdmittedRequest,
+  busy,
+  refuse,
+  respondInternalError,
+  tooMany,
+} from '../exchange/admitted-request.js';
 
 /** Limits how many requests of an endpoint run at the same time. One client cannot take all slots. */
 export class RequestLimiter {
@@ -71,6 +77,29 @@ export class BodyMemory {
   }
 }
 
+/** Reads the body of a request within its limits, and hands it on. A body over a limit is refused. */
+export function readBody(
+  admitted: AdmittedRequest,
+  { bodies, maxBodyBytes }: { readonly bodies: BodyMemory; readonly maxBodyBytes: number },
+  onBytes: (bytes: Buffer, admitted: AdmittedRequest) => void,
+): void {
+  const { exchange } = admitted;
+  const reservation = bodies.enter(admitted, maxBodyBytes);
+  if (!reservation) return;
+  exchange.body(maxBodyBytes, (body) => {
+    if (body.kind === 'gone') return;
+    if (body.kind === 'too-large') {
+      return refuse(admitted, 413, `The body is longer than ${maxBodyBytes} bytes`);
+    }
+    reservation.shrinkTo(body.bytes.length);
+    try {
+      onBytes(body.bytes, reservation === NO_RESERVATION ? admitted : { ...admitted, reservation });
+    } catch {
+      respondInternalError(exchange);
+    }
+  });
+}
+
 /** The memory of one body. Released when the exchange is over, unless it is kept longer. */
 export interface BodyReservation {
   /** The body has arrived with this length: releases the rest. */
@@ -122,7 +151,7 @@ function lengthOf(header: string | undefined, maxBodyBytes: number): number {
 }
 
 /** For a body that is not counted. */
-export const NO_RESERVATION: BodyReservation = { shrinkTo() {}, keep() {}, release() {} };
+const NO_RESERVATION: BodyReservation = { shrinkTo() {}, keep() {}, release() {} };
 const UNIT = 1024;
 const SMALL = 16 * 1024;
 

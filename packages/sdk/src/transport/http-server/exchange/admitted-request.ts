@@ -29,6 +29,12 @@ export function respondError(
   exchange.respond(status, jsonHeaders(headers), encodeMessage(errorMessage(id, error)));
 }
 
+/** An unexpected error. Its cause is not sent to the client. */
+export function respondInternalError(exchange: HttpExchange): void {
+  const error = { code: ErrorCode.InternalError, message: 'Internal error' };
+  respondError({ exchange, headers: {} }, 500, undefined, error);
+}
+
 /** Refuses an HTTP request without reference to a message. */
 export function refuse(
   { exchange, headers }: Answerable,

@@ -10,8 +10,8 @@ export interface HttpExchange {
   /** The address of the client, where that is known. */
   readonly remote?: string | undefined;
   header(name: string): string | undefined;
-  /** Reads the body, once. */
-  body(maxBytes: number): Promise<HttpBody>;
+  /** Reads the body, once. A callback: a promise for each request is a measurable part of a small call. */
+  body(maxBytes: number, onBody: (body: HttpBody) => void): void;
   /** Sends the whole answer. The parts of a body are sent one after the other. */
   respond(status: number, headers: HttpHeaders, body?: string | readonly string[]): void;
   /** Begins an answer that is written piece by piece. */

@@ -30,7 +30,11 @@ export class FetchExchange implements HttpExchange {
     return value === undefined && name === 'host' ? new URL(this.#request.url).host : value;
   }
 
-  async body(maxBytes: number): Promise<HttpBody> {
+  body(maxBytes: number, onBody: (body: HttpBody) => void): void {
+    void this.#body(maxBytes).then(onBody);
+  }
+
+  async #body(maxBytes: number): Promise<HttpBody> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     try {

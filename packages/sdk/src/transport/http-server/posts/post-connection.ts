@@ -1,6 +1,7 @@
 import { createDeferred, type Deferred } from '../../../async/deferred.js';
 import type { Slotted } from '../../../async/live-set.js';
 import { httpStatusOf, retryAfterOf } from '../../../era/classify-http.js';
+import type { RequestEnvelope } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
 import { encodeInParts, encodeMessage } from '../../../wire/codec.js';
 import type { Decoded, JsonRpcErrorBody, JsonRpcMessage } from '../../../wire/json-rpc.js';
@@ -11,6 +12,8 @@ export interface PostOptions {
   readonly exchange: HttpExchange;
   /** Delivered when the connection is opened. */
   readonly messages: readonly Decoded[];
+  /** Modern: the envelope of its request. */
+  readonly envelope: RequestEnvelope | undefined;
   readonly principal: string | undefined;
   /** Sent with every answer (CORS). */
   readonly headers: HttpHeaders;
@@ -46,6 +49,10 @@ export class PostConnection implements Connection, Slotted {
     this.#options = options;
     this.principal = options.principal;
     this.#startedAt = options.now();
+  }
+
+  get envelope(): RequestEnvelope | undefined {
+    return this.#options.envelope;
   }
 
   get remote(): string | undefined {

@@ -1,5 +1,6 @@
 import { LiveSet } from '../../../async/live-set.js';
 import { isLegacyRevision } from '../../../era/revisions.js';
+import type { RequestEnvelope } from '../../../exchange/call.js';
 import { clientKey } from '../../../exchange/client-key.js';
 import type { Connection, ServedFacts } from '../../../exchange/connection.js';
 import { FairShare } from '../../../exchange/fair-share.js';
@@ -27,11 +28,12 @@ export class StatelessPosts {
 
   modern(
     request: DecodedRequest,
+    envelope: RequestEnvelope,
     admitted: AdmittedRequest,
     accept: (connection: Connection) => void,
     knows: ServedFacts['knows'],
   ): void {
-    const post = this.#postOf(admitted, [request], knows, undefined, undefined);
+    const post = this.#postOf(admitted, [request], envelope, knows, undefined, undefined);
     if (request.method === 'subscriptions/listen') this.#listen(request, admitted, post, accept);
     else this.#work(request, admitted, post, accept, 1);
   }
@@ -51,7 +53,7 @@ export class StatelessPosts {
         return respondRefusals(admitted, post.refusals, post.isBatch);
       case 'calls': {
         const { messages, swallow, batch } = post;
-        const options = this.#postOf(admitted, messages, undefined, swallow, batch);
+        const options = this.#postOf(admitted, messages, undefined, undefined, swallow, batch);
         this.#work(message, admitted, options, accept, batch?.expected ?? 1);
       }
     }
@@ -110,11 +112,12 @@ export class StatelessPosts {
   #postOf(
     { exchange, principal, headers }: AdmittedRequest,
     messages: readonly Decoded[],
+    envelope: RequestEnvelope | undefined,
     knows: PostOptions['knows'],
     swallow: PostOptions['swallow'],
     batch: PostOptions['batch'],
   ): PostOptions {
-    return { exchange, principal, headers, messages, knows, swallow, batch, now: this.#now };
+    return { exchange, principal, headers, messages, envelope, knows, swallow, batch, now: this.#now };
   }
 
   #begin(options: PostOptions, accept: (connection: Connection) => void): PostConnection {

@@ -5,7 +5,7 @@ import { FairShare } from '../../../exchange/fair-share.js';
 import { decodeLine } from '../../../wire/codec.js';
 import { withTraceOf } from '../../trace-headers.js';
 import { isJson } from '../admission/guard.js';
-import type { RequestLimiter } from '../admission/request-limits.js';
+import { type RequestLimiter, readBody } from '../admission/request-limits.js';
 import type { AdmittedRequest } from '../exchange/admitted-request.js';
 import type { HttpEndpointSettings } from '../options.js';
 import { SseConnection } from './sse-2024-connection.js';
@@ -22,16 +22,12 @@ export class SseConnections {
     this.#limiter = limiter;
   }
 
-  async handle(
-    path: 'sse' | 'message',
-    admitted: AdmittedRequest,
-    accept: (connection: Connection) => void,
-  ): Promise<void> {
+  handle(path: 'sse' | 'message', admitted: AdmittedRequest, accept: (connection: Connection) => void): void {
     const { exchange, headers } = admitted;
     const method = path === 'sse' ? 'GET' : 'POST';
     if (exchange.method !== method) return exchange.respond(405, { ...headers, allow: method });
     if (path === 'sse') this.#begin(admitted, accept);
-    else await this.#message(admitted);
+    else this.#message(admitted);
   }
 
   keepAlive(now: number): void {
@@ -71,21 +67,15 @@ export class SseConnections {
     return found !== undefined;
   }
 
-  async #message(admitted: AdmittedRequest): Promise<void> {
+  #message(admitted: AdmittedRequest): void {
     const { exchange, principal, headers } = admitted;
     if (!isJson(exchange.header('content-type'))) return exchange.respond(415, headers);
     const id = new URLSearchParams(exchange.target.split('?')[1] ?? '').get('sessionId') ?? '';
     const connection = this.#open.get(id);
     if (!connection || connection.principal !== principal) return exchange.respond(404, headers);
-    const { bodies, maxBodyBytes } = this.#settings;
-    const reservation = bodies.enter(admitted, maxBodyBytes);
-    if (!reservation) return;
-    const body = await exchange.body(maxBodyBytes);
-    if (body.kind === 'gone') return;
-    if (body.kind === 'too-large') return exchange.respond(413, headers);
-    reservation.shrinkTo(body.bytes.length);
-    const message = withTraceOf(decodeLine(body.bytes), (name) => exchange.header(name));
-    connection.post({ ...admitted, reservation }, message, body.bytes.length);
+    readBody(admitted, this.#settings, (bytes, entered) => {
+      connection.post(entered, withTraceOf(decodeLine(bytes), exchange), bytes.length);
+    });
   }
 }
 
