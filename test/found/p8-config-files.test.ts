@@ -243,7 +243,7 @@ describe('where applications keep their servers', () => {
       ['Continue', 'block'],
       ['opencode', 'local', 'remote'],
     ]);
-    const { document } = await importServers([], 'schema', where);
+    const { document } = await importServers([], where);
     expect(document.mcpServers).toMatchObject({
       github: { command: 'npx', env: { REGION: 'eu' }, env_vars: ['GITHUB_TOKEN'], timeoutMs: 300_000 },
       block: { command: './run', cwd: `${folder}/p` },
@@ -326,7 +326,7 @@ describe('envFile', () => {
   it('P8: stays a reference when the server is imported, so that no secret is copied', async () => {
     const folder = folderWith({ 'p/.cursor/mcp.json': withFile('.env'), 'p/.env': 'TOKEN=secret\n' });
     const where = { cwd: `${folder}/p`, home: `${folder}/h`, env: {}, platform: 'linux' as const };
-    const { document } = await importServers([], 'schema', where);
+    const { document } = await importServers([], where);
     expect(document.mcpServers['a']).toMatchObject({ envFile: `${folder}/p/.env`, env: { OWN: 'env' } });
     expect(JSON.stringify(document)).not.toContain('secret');
   });

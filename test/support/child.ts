@@ -14,6 +14,8 @@ export interface Ended {
 
 export interface ChildOptions {
   readonly args?: readonly string[];
+  /** Instead of the environment of the tests. */
+  readonly env?: Readonly<Record<string, string>>;
   /** False: nobody reads stdout until `readOutput` is called. Default true. */
   readonly read?: boolean;
   /** Called for every line instead of keeping it, for output too large to keep. */
@@ -55,8 +57,8 @@ export class Child {
   readonly #onLine: (line: string) => void;
   readonly #waiting = new Set<() => void>();
 
-  constructor(program: string, { args = [], read = true, onLine }: ChildOptions) {
-    const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  constructor(program: string, { args = [], env, read = true, onLine }: ChildOptions) {
+    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
     everyChild.add(child);
     this.#process = child;
     this.#name = [program, ...args].join(' ');

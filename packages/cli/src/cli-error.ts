@@ -39,15 +39,18 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-export const EXIT_HELP = `
-Exit codes:
-  0  success
-  1  the tool ran and reported an error (isError); check, check-client: a rule is broken; bench: every request failed;
-     serve, demo: cannot listen; status, doctor: there is a problem
-  2  the command line or the configuration file is invalid
-  3  cannot connect to the server; status and the like: no gateway is running
-  4  the server refused the request, gave an invalid answer, did not answer in time, or went away
-  130  interrupted by Ctrl-C (143: by SIGTERM)`;
+/** The exit codes of a command that connects to a server. `failed`: when it exits with 1. */
+export function exitHelp(failed?: string): string {
+  return [
+    '\nExit codes:',
+    '  0  success',
+    ...(failed === undefined ? [] : [`  1  ${failed}`]),
+    '  2  the command line or the configuration file is invalid',
+    '  3  cannot connect to the server',
+    '  4  the server refused the request, gave an invalid answer, did not answer in time, or went away',
+    '  130  interrupted by Ctrl-C (143: by SIGTERM)',
+  ].join('\n');
+}
 
 /** What to do about a file that could not be written, by the error of the system. */
 export function writeHint(error: unknown): string {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT_HELP } from './cli-error.js';
+import { exitHelp } from './cli-error.js';
 import { TARGET_HELP } from './target.js';
 
 /** The options of every command that connects to a server. */
@@ -17,8 +17,10 @@ interface ClientCommandTexts {
   readonly description: string;
   readonly examples: readonly string[];
   readonly help?: readonly string[];
+  /** When it exits with 1. */
+  readonly failed?: string;
   /** Where the exit codes mean something else than for other commands. */
-  readonly exitHelp?: string;
+  readonly exits?: string;
   readonly timeout?: string;
   /** Common options that the command does not have. */
   readonly without?: readonly ('--mode' | '--stderr')[];
@@ -26,7 +28,8 @@ interface ClientCommandTexts {
 
 /** A command that connects to a server. Its action parses the arguments, since TARGET may be a command after `--`. */
 export function clientCommand(name: string, args: string, texts: ClientCommandTexts): Command {
-  const { description, examples, help = [], exitHelp = EXIT_HELP, without = [] } = texts;
+  const { description, examples, help = [], without = [] } = texts;
+  const exits = texts.exits ?? exitHelp(texts.failed);
   const command = new Command(name)
     .description(description)
     .usage(
@@ -40,7 +43,7 @@ export function clientCommand(name: string, args: string, texts: ClientCommandTe
     .configureHelp({ visibleArguments: () => [] })
     .addHelpText(
       'after',
-      [TARGET_HELP, ...help, '', 'Examples:', ...examples.map((line) => `  ${line}`), exitHelp].join('\n'),
+      [TARGET_HELP, ...help, '', 'Examples:', ...examples.map((line) => `  ${line}`), exits].join('\n'),
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();

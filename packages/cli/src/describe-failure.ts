@@ -14,6 +14,8 @@ export interface FailureContext {
   readonly connected: boolean;
   readonly mode: string;
   readonly stderrTail: readonly string[];
+  /** What the command asked for, for the hint. Default `tools`. */
+  readonly list?: 'tools' | 'resources' | 'prompts' | undefined;
 }
 
 /** What failed, on what, and what to do next. */
@@ -26,7 +28,7 @@ export function describeFailure(error: unknown, context: FailureContext): CliErr
   });
 }
 
-function refused(error: ProtocolError, { target, label, connected }: FailureContext): CliError {
+function refused(error: ProtocolError, { target, label, connected, list }: FailureContext): CliError {
   const what = connected ? `${label} refused the request` : `Cannot connect: ${label} refused`;
   return new CliError(
     connected ? EXIT.protocol : EXIT.cannotConnect,
@@ -34,18 +36,18 @@ function refused(error: ProtocolError, { target, label, connected }: FailureCont
     {
       hint: isFromBridge(error)
         ? 'It answers, but it cannot reach the server behind it; look at the log of that server'
-        : refusalHint(error, target),
+        : refusalHint(error, target, list),
       evidence: dataOf(error),
     },
   );
 }
 
-function refusalHint(error: ProtocolError, target: CommandTarget): string {
+function refusalHint(error: ProtocolError, target: CommandTarget, list: FailureContext['list']): string {
   const data = isJsonObject(error.data) ? error.data : {};
   switch (error.code) {
     case ErrorCode.InvalidParams:
     case ErrorCode.LegacyResourceNotFound:
-      return `${commandLine('list', target)} shows the tools and their arguments; also list … resources, prompts, templates`;
+      return listHint(target, list);
     case ErrorCode.MissingClientCapability:
       return `The server needs the client capability ${Object.keys(Object(data['requiredCapabilities'])).join(', ') || '(not named)'}; this client has elicitation and roots`;
     case ErrorCode.LegacyUrlElicitationRequired:
@@ -55,6 +57,14 @@ function refusalHint(error: ProtocolError, target: CommandTarget): string {
     default:
       return `${commandLine('probe', target)} shows its capabilities`;
   }
+}
+
+function listHint(target: CommandTarget, list: FailureContext['list'] = 'tools'): string {
+  if (list === 'resources')
+    return `${commandLine('list', target, 'resources')} shows the resources; list … templates shows the templates of their URIs`;
+  if (list === 'prompts')
+    return `${commandLine('list', target, 'prompts')} shows the prompts and their arguments`;
+  return `${commandLine('list', target)} shows the tools and their arguments; also list … resources, prompts, templates`;
 }
 
 /** A bridge answers with a `reason` when it cannot reach its server. */
@@ -99,6 +109,8 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
   if (hint !== undefined) return hint;
   switch (error.code) {
     case 'ADDRESS_UNAVAILABLE':
+      if (error.message.includes('(ENOTFOUND)'))
+        return 'The name of the host does not exist: check its spelling, and the network';
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
     case 'UNAUTHORIZED':
       return 'This server needs credentials: --header "Authorization: Bearer …"';

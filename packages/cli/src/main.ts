@@ -1,7 +1,7 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { Command, CommanderError } from 'commander';
-import { CliError, EXIT, EXIT_HELP } from './cli-error.js';
+import { CliError, EXIT } from './cli-error.js';
 import type { CommandLine } from './compat/flags.js';
 import { splitAtDashes } from './target.js';
 import { processTerminal } from './terminal/terminal.js';
@@ -13,13 +13,15 @@ export async function main(argv: readonly string[]): Promise<void> {
     .description('Any MCP client with any MCP server, in either era of the protocol.')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'show the help of a command')
+    .usage('COMMAND [options]')
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(isthmus --help explains the commands)')
-    .addHelpText('after', EXIT_HELP)
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('after', HELP)
     // `serve` needs the arguments of a command that lacks its `--` in the order in which they were typed.
     .enablePositionalOptions(name === 'serve')
     .exitOverride();
-  if (TAKES_COMMAND.has(name) || ASKS_GATEWAY.has(name)) tolerateClosedOutput();
+  tolerateClosedOutput();
   try {
     const line = await translate(name, argv.slice(3));
     for (const command of await findCommands(argv[2], line)) {
@@ -56,17 +58,6 @@ const TAKES_COMMAND: ReadonlySet<string> = new Set([
   'attach',
 ]);
 
-/** Commands that ask a running gateway. */
-const ASKS_GATEWAY: ReadonlySet<string> = new Set([
-  'status',
-  'logs',
-  'restart',
-  'stop',
-  'start',
-  'reload',
-  'doctor',
-]);
-
 function report(error: unknown, command: string | undefined): number {
   // Commander has already printed the help, the version or the error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -91,8 +82,11 @@ function reportFailure(error: CliError, command: string | undefined): number {
   return error.exitCode;
 }
 
-/** The reader of stdout may close it early (`| head`). That is not a failure. */
+/** The reader of stdout may close it early (`| head`), and so may the reader of stderr. That is not a failure. */
 function tolerateClosedOutput(): void {
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok);
     throw error;
@@ -101,36 +95,51 @@ function tolerateClosedOutput(): void {
 
 type Loader = (line: CommandLine) => Promise<Command>;
 
-/** In the order of `isthmus --help`. A command that runs loads only its own modules. */
-const COMMANDS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
-  ['serve', async (line) => (await import('./commands/serve.js')).serveCommand(line.afterDashes, line.args)],
-  ['attach', async ({ afterDashes }) => (await import('./commands/attach.js')).attachCommand(afterDashes)],
-  ['daemon', async () => (await import('./commands/daemon.js')).daemonCommand()],
-  ['status', async () => (await import('./commands/gateway/status.js')).statusCommand()],
-  ['logs', async () => (await import('./commands/gateway/logs.js')).logsCommand()],
-  ['restart', async () => (await import('./commands/gateway/actions.js')).restartCommand()],
-  ['stop', async () => (await import('./commands/gateway/actions.js')).stopCommand()],
-  ['start', async () => (await import('./commands/gateway/actions.js')).startCommand()],
-  ['reload', async () => (await import('./commands/gateway/actions.js')).reloadCommand()],
-  ['doctor', async () => (await import('./commands/gateway/doctor.js')).doctorCommand()],
-  ['probe', async ({ afterDashes }) => (await import('./commands/probe.js')).probeCommand(afterDashes)],
-  ['list', async ({ afterDashes }) => (await import('./commands/list.js')).listCommand(afterDashes)],
-  ['call', async ({ afterDashes }) => (await import('./commands/call.js')).callCommand(afterDashes)],
-  ['read', async ({ afterDashes }) => (await import('./commands/read.js')).readCommand(afterDashes)],
-  ['check', async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes)],
-  [
-    'check-client',
-    async ({ afterDashes }) => (await import('./commands/check-client.js')).checkClientCommand(afterDashes),
-  ],
-  ['bench', async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes)],
-  ['config', async () => (await import('./commands/config.js')).configCommand()],
-  ['demo', async () => (await import('./commands/demo.js')).demoCommand()],
-  [
-    'completion',
-    async (line) =>
+/** In the order of `isthmus --help`, by group. A command that runs loads only its own modules. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
+  'Serve:': {
+    serve: async ({ afterDashes, args }) =>
+      (await import('./commands/serve.js')).serveCommand(afterDashes, args),
+    attach: async ({ afterDashes }) => (await import('./commands/attach.js')).attachCommand(afterDashes),
+    demo: async () => (await import('./commands/demo.js')).demoCommand(),
+  },
+  'Operate:': {
+    status: async () => (await import('./commands/gateway/status.js')).statusCommand(),
+    logs: async () => (await import('./commands/gateway/logs.js')).logsCommand(),
+    doctor: async () => (await import('./commands/gateway/doctor.js')).doctorCommand(),
+    restart: async () => (await import('./commands/gateway/actions.js')).restartCommand(),
+    stop: async () => (await import('./commands/gateway/actions.js')).stopCommand(),
+    start: async () => (await import('./commands/gateway/actions.js')).startCommand(),
+    reload: async () => (await import('./commands/gateway/actions.js')).reloadCommand(),
+    daemon: async () => (await import('./commands/daemon.js')).daemonCommand(),
+    config: async () => (await import('./commands/config.js')).configCommand(),
+  },
+  'Explore:': {
+    probe: async ({ afterDashes }) => (await import('./commands/probe.js')).probeCommand(afterDashes),
+    list: async ({ afterDashes }) => (await import('./commands/list.js')).listCommand(afterDashes),
+    call: async ({ afterDashes }) => (await import('./commands/call.js')).callCommand(afterDashes),
+    read: async ({ afterDashes }) => (await import('./commands/read.js')).readCommand(afterDashes),
+  },
+  'Test:': {
+    check: async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes),
+    'check-client': async ({ afterDashes }) =>
+      (await import('./commands/check-client.js')).checkClientCommand(afterDashes),
+    bench: async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes),
+  },
+  'Help:': {
+    completion: async (line) =>
       (await import('./commands/completion.js')).completionCommand(() => findCommands(undefined, line)),
-  ],
-]);
+  },
+};
+
+const COMMANDS: ReadonlyMap<string, Loader> = new Map(
+  Object.entries(GROUPS).flatMap(([group, loaders]) =>
+    Object.entries(loaders).map(([name, load]): [string, Loader] => [
+      name,
+      async (line) => (await load(line)).helpGroup(group),
+    ]),
+  ),
+);
 
 /** The command of that name, or all commands where there is none. */
 async function findCommands(name: string | undefined, line: CommandLine): Promise<Command[]> {
@@ -138,3 +147,11 @@ async function findCommands(name: string | undefined, line: CommandLine): Promis
   if (one) return [await one(line)];
   return Promise.all([...COMMANDS.values()].map((load) => load(line)));
 }
+
+const HELP = `
+Examples:
+  isthmus serve -- npx -y @modelcontextprotocol/server-everything   # a stdio server, over HTTP
+  isthmus list https://example.com/mcp                              # the tools of a server
+  isthmus check -- node my-server.js                                # is it correct?
+
+isthmus COMMAND --help explains a command, its options and its exit codes.`;

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type {
   CommandSpec,
   ServerSpec,
@@ -101,9 +102,24 @@ export function labelOf({ files, name }: CommandTarget): { readonly label?: stri
   return files ? { label: name } : {};
 }
 
-/** Parses headers of the form `Name: value`. */
+/** Parses headers of the form `Name: value`, with the values of the variables that they name. */
 export function headersOf(header: readonly string[]): Record<string, string> {
-  return Object.fromEntries(header.map(toHeader));
+  return Object.fromEntries(header.map((text) => toHeader(expandHeader(text))));
+}
+
+/**
+ * A header may name variables: `Authorization: Bearer ${TOKEN}`. Hosts do not expand variables in arguments, and every user
+ * of the machine can read a secret that is an argument.
+ */
+export function expandHeader(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  return text.replace(/\$\{(?:env:)?(\w+)\}/g, (_, name: string) => {
+    const value = env[name];
+    if (value !== undefined) return value;
+    throw usageError(`A --header needs the variable ${name}, which is not set`);
+  });
 }
 
 /** The error does not show the header, which is probably a secret. */
@@ -162,14 +178,31 @@ function noTarget(name: string, first: string, rest: readonly string[]): Error {
   const file = statSync(first, { throwIfNoEntry: false });
   if (file?.isSocket())
     return usageError(`"${first}" is not a server address`, `Did you mean unix:${first}?`);
-  // `call` needs the name of a tool before the command: call TOOL … -- COMMAND.
-  const command = [...(/\.[cm]?js$/.test(first) ? ['node'] : []), first, ...rest].map(quote).join(' ');
+  // A whole command line in quotes is typed often.
+  const words = /\s/.test(first) && !file ? first.trim().split(/\s+/) : [first];
+  const looksLikeCommand = name === 'probe' || file || words.length > 1 || isOnPath(words[0]!);
+  const command = [...(/\.[cm]?js$/.test(words[0]!) ? ['node'] : []), ...words, ...rest];
   return usageError(
     `"${first}" is not a server address`,
-    name === 'probe' || file
-      ? `To start a server, put its command after --: isthmus ${name} ${name === 'call' ? 'TOOL ' : ''}-- ${command}`
+    looksLikeCommand
+      ? `To start a server, put its command after --: isthmus ${name} ${BEFORE_COMMAND[name] ?? ''}-- ${command.map(quote).join(' ')}`
       : TARGET_HINT,
   );
+}
+
+/** What these commands need before the command of the server. */
+const BEFORE_COMMAND: Readonly<Record<string, string>> = {
+  call: 'TOOL ',
+  read: 'URI ',
+  prompt: 'NAME ',
+  complete: 'prompt:NAME ARGUMENT ',
+};
+
+function isOnPath(command: string): boolean {
+  if (command.includes('/')) return false;
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const names = process.platform === 'win32' ? ['.exe', '.cmd', '.bat', ''] : [''];
+  return folders.some((folder) => names.some((end) => existsSync(join(folder, `${command}${end}`))));
 }
 
 /** Quotes an argument for a shell. */

@@ -14,7 +14,9 @@ export function stateOfProcesses(status: ServerStatus | undefined): GatewayServe
   const { enabled, state, ready, lastExit, processes } = status;
   if (!enabled) return { state: 'off', reason: undefined };
   const last = lastExit?.reason;
-  const hasLived = processes.some(({ receipt, restarts }) => receipt || restarts > 0);
+  const hasLived = processes.some(
+    ({ receipt, restarts, startFailed }) => receipt || (restarts > 0 && !startFailed),
+  );
   switch (state) {
     case 'ready': {
       if (ready) return { state: 'ready', reason: undefined };

@@ -4,6 +4,7 @@ import { type CliError, usageError } from '../cli-error.js';
 import { table } from '../terminal/table.js';
 import { oneLine } from '../terminal/text.js';
 import { choicesOf, resolve, toolArguments, typesOf } from './describe-schema.js';
+import { suggest } from './suggest.js';
 
 /** `key=value`, or `key:=json`. */
 export interface Assignment {
@@ -41,7 +42,9 @@ export function readArguments(assignments: readonly Assignment[], tool: Tool | u
   for (const { key, text, isJson } of assignments) {
     const argument = known.get(key);
     if (tool && !argument && root['additionalProperties'] === false) {
-      throw withArguments(tool, `${tool.name} has no argument "${key}"`);
+      const meant = suggest(key, [...known.keys()]);
+      const then = meant === undefined ? '' : `; did you mean ${meant}?`;
+      throw withArguments(tool, `${tool.name} has no argument "${key}"${then}`);
     }
     const typed = isJson ? jsonValue(text) : typedValue(text, argument?.schema ?? {}, root);
     if (!typed.ok) {
@@ -61,6 +64,30 @@ export function readArguments(assignments: readonly Assignment[], tool: Tool | u
   }
   return Object.fromEntries(values);
 }
+
+/** Warnings about arguments that the schema of the tool does not have. Most servers ignore them without a word. */
+export function unknownArguments(values: JsonObject, tool: Tool): string[] {
+  const root: JsonObject = isJsonObject(tool.inputSchema) ? tool.inputSchema : {};
+  const known = toolArguments(root).map(({ name }) => name);
+  const patterns = isJsonObject(root['patternProperties']) ? Object.keys(root['patternProperties']) : [];
+  const isOpen = isJsonObject(root['additionalProperties']) || patterns.length > 0;
+  // A schema with other keywords may allow arguments that `properties` does not show.
+  if (isOpen || COMPOSED.some((keyword) => keyword in root)) return [];
+  return Object.keys(values)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const meant = suggest(key, known);
+      const then =
+        meant !== undefined
+          ? `did you mean ${oneLine(meant)}?`
+          : known.length > 0
+            ? `it has ${known.map(oneLine).join(', ')}`
+            : 'it takes no arguments';
+      return `${oneLine(tool.name)} has no argument "${oneLine(key)}" in its schema; ${then}`;
+    });
+}
+
+const COMPOSED = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', 'dependentSchemas', 'not'];
 
 /** A usage error that lists the arguments of the tool. */
 function withArguments(tool: Tool, problem: string): CliError {

@@ -82,10 +82,9 @@ export function applyOptions(
   }
   const ofCommands = ['env', 'cwd', ...namesOfFlags('attach', { onlyCommands: true })];
   refuse(options, ofCommands, 'is only for commands; this server is a URL');
-  const header = options.header?.map((text) => expandHeader(text));
   const spec =
     changed.kind === 'url'
-      ? withSettings(changed, { header, transport: transport && TRANSPORTS[transport] })
+      ? withSettings(changed, { header: options.header, transport: transport && TRANSPORTS[transport] })
       : changed;
   return { server: spec, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
 }
@@ -116,21 +115,6 @@ function refuse(options: object, names: readonly string[], why: string): void {
   if (found === undefined) return;
   const flag = found.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
   throw usageError(`--${flag} ${why}`, 'Remove the option');
-}
-
-/**
- * A header may name variables: `Authorization: Bearer ${TOKEN}`. Hosts do not expand variables in arguments, and every user of
- * the machine can read a secret that is an argument.
- */
-export function expandHeader(
-  text: string,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): string {
-  return text.replace(/\$\{(?:env:)?(\w+)\}/g, (_, name: string) => {
-    const value = env[name];
-    if (value !== undefined) return value;
-    throw usageError(`A --header needs the variable ${name}, which is not set`);
-  });
 }
 
 interface CountedEnvironment {

@@ -22,6 +22,7 @@ export function benchCommand(afterDashes: readonly string[] | undefined): Comman
     description:
       'Put load on a server and measure throughput, latency, errors and cost; or compare several servers.',
     help: [HELP],
+    failed: 'every request to a target failed',
     examples: [
       'isthmus bench -- node server.js',
       `isthmus bench --tool echo --args '{"text": "hi"}' --concurrency 50 -- isthmus demo`,
@@ -61,8 +62,7 @@ Without --rate, --concurrency requests are in flight all the time, and each begi
 --rate they are due at fixed times, and latency counts from then, so requests that wait for a stalled server count as
 slow. Without --tool, bench sends tools/list, or a ping where the server has no tools. A tool is called thousands of
 times: name one that has no side effects. With --against the targets take turns, about a second each.
-Ctrl-C prints what was measured until then. The exit code is 1 when every request to a target failed, and 4 when a
-server went away.`;
+Ctrl-C prints what was measured until then.`;
 
 function toCount(text: string): number {
   const count = Number(text);

@@ -1,7 +1,13 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { LoggingLevel, Tool } from '@isthmus/sdk/internal/wire/model.js';
 import { type Command, Option } from 'commander';
-import { type Assignment, fromJson, readArguments, toAssignment } from '../arguments/read-arguments.js';
+import {
+  type Assignment,
+  fromJson,
+  readArguments,
+  toAssignment,
+  unknownArguments,
+} from '../arguments/read-arguments.js';
 import { suggest } from '../arguments/suggest.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { EXIT, usageError } from '../cli-error.js';
@@ -48,6 +54,7 @@ export function withRequestOptions(command: Command): Command {
 export function callCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('call', ' TOOL [key=value …]', {
     description: 'Call a tool and print its result.',
+    failed: 'the tool ran and reported an error (isError)',
     help: [HELP],
     examples: [
       'isthmus call unix:/tmp/demo.sock echo text=hi',
@@ -104,7 +111,10 @@ async function call(
 ): Promise<number> {
   const { client } = session;
   await setLogLevel(session, options.logLevel);
-  const values = isAssignments(args) ? readArguments(args, await findTool(session, target, tool)) : args;
+  const schema = isAssignments(args) ? await findTool(session, target, tool) : undefined;
+  const values = isAssignments(args) ? readArguments(args, schema) : args;
+  for (const warning of schema ? unknownArguments(values, schema) : [])
+    terminal.stderr.write(`${terminal.err.yellow('isthmus: warning:')} ${warning}\n`);
   const result = await session.request(`The call of ${tool}`, (callOptions) =>
     client.callTool(tool, values, callOptions),
   );

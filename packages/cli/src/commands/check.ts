@@ -32,7 +32,7 @@ export function checkCommand(afterDashes: readonly string[] | undefined): Comman
     description: 'Check that a server is correct: protocol, resilience, lifetime, HTTP, tools, eras.',
     examples: EXAMPLES,
     help: [HELP],
-    exitHelp: EXIT_HELP,
+    exits: EXIT_HELP,
     timeout: 'limit for each answer (default: 5000)',
     // check tries every era (--era picks one), and it shows stderr where that explains a finding.
     without: ['--mode', '--stderr'],

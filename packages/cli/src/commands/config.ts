@@ -60,7 +60,7 @@ function importCommand(): Command {
     .option('--json', 'print {"document":…,"imported":[…],…} as JSON, for programs')
     .action(async (options: { from?: string[]; output?: string; force?: boolean; json?: boolean }) => {
       const terminal = processTerminal();
-      const report = await importServers(options.from ?? [], SCHEMA.href);
+      const report = await importServers(options.from ?? []);
       const text = `${JSON.stringify(report.document, null, 2)}\n`;
       if (options.output !== undefined) await writeDocument(options.output, text, options.force === true);
       if (options.json) writeJson(terminal, report);

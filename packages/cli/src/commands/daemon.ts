@@ -16,7 +16,9 @@ export function daemonCommand(): Command {
     .usage('status [--json] | stop | run')
     .showHelpAfterError('(isthmus daemon --help explains the options)')
     .addHelpText('after', HELP)
-    .exitOverride();
+    .exitOverride()
+    // Without a command it must not start a daemon.
+    .action(() => daemon.help());
   daemon
     .command('status')
     .description('show its servers, and how many hosts use them')
@@ -24,7 +26,7 @@ export function daemonCommand(): Command {
     .action(({ json }: { json?: boolean }) => status(json === true));
   daemon.command('stop').description('stop it; a host that still needs it starts another one').action(stop);
   daemon
-    .command('run', { isDefault: true })
+    .command('run')
     .description('run the daemon in the foreground; normally the first host starts it')
     .option('--first <ms>', 'limit for the first host to connect (default: 30000)', toMs)
     .addOption(new Option('--notify <descriptor>').hideHelp().argParser(Number))
@@ -86,4 +88,11 @@ async function ask<T>(question: (client: ControlClient) => Promise<T>): Promise<
 }
 
 const HELP = `
-ISTHMUS_RUNTIME_DIR is the folder of its socket and its log. Each folder has its own daemon.`;
+ISTHMUS_RUNTIME_DIR is the folder of its socket and its log. Each folder has its own daemon.
+isthmus status, logs, restart, stop, start and doctor find it, too.
+
+Exit codes:
+  0  success
+  1  it cannot be started
+  2  the command line is invalid
+  3  no daemon is running`;

@@ -1,10 +1,10 @@
-import { basename, relative } from 'node:path';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
 import { Command, Option } from 'commander';
 import { collect } from '../common-options.js';
 import { createDemoServer } from '../demo/demo-server.js';
+import { howWeWereCalled } from '../hosts/paste-lines.js';
 
 export function demoCommand(): Command {
   return new Command('demo')
@@ -36,25 +36,24 @@ Examples:
   isthmus demo < requests.jsonl                 # answers all requests, then exits with 0
   isthmus demo --listen tcp://127.0.0.1:4000 --listen unix:/tmp/demo.sock
   isthmus demo --listen http://127.0.0.1:8080/mcp
+
+Exit codes:
+  0  it was stopped, or stdin has ended
+  1  it cannot listen there
+  2  the command line is invalid
 `;
 
 /** Writes to stderr, since stdout may belong to the protocol. */
 function explain(addresses: readonly string[]): void {
   const sockets = addresses.filter((address) => address !== 'stdio');
   if (sockets.length === 0) return;
-  const isthmus = commandName();
+  const isthmus = howWeWereCalled();
   const lines = ['The Isthmus demo server is running, for clients of both eras:', ''];
   for (const address of sockets) {
     lines.push(`  ${address}`);
     lines.push(`    ${isthmus} probe ${address}`);
     lines.push(`    ${isthmus} call ${address} echo text=hello`, '');
   }
-  lines.push('Ctrl-C stops it after the running calls.', '');
+  lines.push('Ctrl-C stops it; running calls are finished first.', '');
   process.stderr.write(lines.join('\n'));
-}
-
-/** `isthmus` in an installation, the script in a checkout. */
-function commandName(): string {
-  const script = process.argv[1] ?? '';
-  return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
 }

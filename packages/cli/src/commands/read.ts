@@ -27,15 +27,20 @@ export function readCommand(afterDashes: readonly string[] | undefined): Command
       }
       if (more.length > 0) throw usageError(`Unexpected argument "${more[0]}": read takes one URI`);
       const terminal = processTerminal();
-      process.exitCode = await withSession(target, { ...options, cache: true }, terminal, async (session) => {
-        await setLogLevel(session, options.logLevel);
-        const result = await session.request(`Reading ${uri}`, (callOptions) =>
-          session.client.readResource(uri, callOptions),
-        );
-        if (options.json) writeJson(terminal, result);
-        else terminal.stdout.write(renderResource(result, terminal));
-        return EXIT.ok;
-      });
+      process.exitCode = await withSession(
+        target,
+        { ...options, cache: true, list: 'resources' },
+        terminal,
+        async (session) => {
+          await setLogLevel(session, options.logLevel);
+          const result = await session.request(`Reading ${uri}`, (callOptions) =>
+            session.client.readResource(uri, callOptions),
+          );
+          if (options.json) writeJson(terminal, result);
+          else terminal.stdout.write(renderResource(result, terminal));
+          return EXIT.ok;
+        },
+      );
     },
   );
 }

@@ -32,7 +32,6 @@ export interface ImportReport {
 }
 
 export interface PortableDocument {
-  readonly $schema: string;
   readonly inputs?: readonly unknown[];
   readonly mcpServers: Readonly<Record<string, PortableServer>>;
 }
@@ -53,7 +52,6 @@ export interface ImportedServer extends Found {
 /** Reads the files of other applications. `hosts`: only of these applications; empty for all. Does not write. */
 export async function importServers(
   hosts: readonly string[],
-  schema: string,
   where: Whereabouts = {},
 ): Promise<ImportReport> {
   const known = ofHosts(knownFiles(where), hosts);
@@ -85,7 +83,6 @@ export async function importServers(
   const inputs = inputsOf(surveyed, [...servers.values()]);
   return {
     document: {
-      $schema: schema,
       ...(inputs.length > 0 && { inputs }),
       mcpServers: Object.fromEntries(servers),
     },

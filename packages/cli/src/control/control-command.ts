@@ -35,7 +35,7 @@ export function controlCommand(
     .addOption(
       new Option(
         '-s, --socket <path>',
-        'the control socket of the gateway (default: of the running gateway)',
+        'the control socket of the gateway, or the folder it is in (default: of the running gateway)',
       ).env('ISTHMUS_SOCKET'),
     )
     .option('--pid <pid>', 'the process id of the gateway, when several are running', toPid)

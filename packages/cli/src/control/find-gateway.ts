@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import {
   type ControlAddress,
   type ControlClient,
@@ -10,6 +11,7 @@ import { oneLine } from '../terminal/text.js';
 
 /** The options that choose a gateway. */
 export interface GatewayChoice {
+  /** The path of a control socket, or a folder with sockets. */
   readonly socket?: string;
   readonly pid?: number;
   /** The subject of the command. Of several gateways, the only one with this server is chosen. */
@@ -21,18 +23,31 @@ export async function connectGateway(
   choice: GatewayChoice,
   address: ControlAddress = {},
 ): Promise<ControlClient> {
-  return controlClient(choice.socket ?? (await findPath(choice, address)));
-}
-
-async function findPath(choice: GatewayChoice, address: ControlAddress): Promise<string> {
-  const found = await listGateways(address);
+  const { socket } = choice;
+  if (socket !== undefined && !isFolder(socket)) return controlClient(socket);
+  const found = await findGateways(choice, address);
   const chosen = choose(found, choice);
-  if (chosen.length === 1) return chosen[0]!.path;
-  if (chosen.length === 0) throw noGateway(found, choice.pid);
+  const served = chosen.filter(({ isDaemon }) => !isDaemon);
+  // Without a name, the gateway is meant, and not the daemon of `isthmus attach`.
+  const [only] = chosen.length === 1 ? chosen : served.length === 1 ? served : [];
+  if (only) return controlClient(only.path);
+  if (chosen.length === 0) throw noGateway(found, choice);
   throw usageError('Several gateways are running', 'Choose one with --pid PID or --socket PATH', [
     'gateways:',
     ...chosen.map((each) => `  ${describe(each)}`),
   ]);
+}
+
+/** All gateways of this user, or those of the folder of `--socket`. */
+export function findGateways(
+  { socket }: GatewayChoice,
+  address: ControlAddress = {},
+): Promise<readonly FoundGateway[]> {
+  return listGateways({ ...address, ...(socket !== undefined && { folder: socket }) });
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** The gateways that fit the choice. Pure. */
@@ -48,26 +63,30 @@ export function choose(
   return having.length === 1 ? having : answering;
 }
 
-export function noGateway(found: readonly FoundGateway[], pid: number | undefined): CliError {
+export function noGateway(
+  found: readonly FoundGateway[],
+  { pid, socket }: Pick<GatewayChoice, 'pid' | 'socket'>,
+): CliError {
+  const where = socket === undefined ? 'for this user' : `in ${oneLine(socket)}`;
   const what =
-    pid === undefined
-      ? 'No running gateway found for this user'
-      : `No gateway of this user has the pid ${pid}`;
+    pid === undefined ? `No running gateway found ${where}` : `No gateway of this user has the pid ${pid}`;
   const evidence = found.map((each) => describe(each));
   return new CliError(EXIT.cannotConnect, what, {
     hint:
       pid === undefined
-        ? 'isthmus serve --config FILE starts one; --socket PATH names a control socket in another folder'
+        ? 'isthmus serve --config FILE starts one; --socket PATH names a control socket, or its folder'
         : 'isthmus status shows the running gateways',
     evidence: evidence.length > 0 ? ['found:', ...evidence.map((line) => `  ${line}`)] : [],
   });
 }
 
-export function describe({ path, status, problem }: FoundGateway): string {
+export function describe({ path, status, problem, isDaemon }: FoundGateway): string {
   if (!status) return `${path}: ${oneLine(problem)}`;
   const names = Object.keys(status.servers).map(oneLine);
   const servers = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), '…'] : names;
-  return `--pid ${status.pid}  ${[...status.listening, path].join(' ')}  (${servers.join(', ') || 'no servers'})`;
+  const places = new Set([...status.listening, path]);
+  const what = isDaemon ? 'the daemon of isthmus attach: ' : '';
+  return `--pid ${status.pid}  ${[...places].join(' ')}  (${what}${servers.join(', ') || 'no servers'})`;
 }
 
 const MAX_NAMES = 5;

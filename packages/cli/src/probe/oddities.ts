@@ -111,13 +111,18 @@ function isDiscovery(message: DecodedMessage): message is Extract<DecodedMessage
 }
 
 function aboutNoise({ noise }: ProbeFacts): Oddity[] {
-  if (noise.count === 0) return [];
-  const lines =
-    noise.count === 1 ? 'a line that is not a message' : `${noise.count} lines that are not messages`;
+  return noiseOnStdout(noise.count, noise.sample);
+}
+
+/** A warning about lines on stdout that are not messages. `sample`: what is wrong with the first one. */
+export function noiseOnStdout(count: number, sample?: string): Oddity[] {
+  if (count === 0) return [];
+  const lines = count === 1 ? 'a line that is not a message' : `${count} lines that are not messages`;
+  const why = sample === undefined ? '' : ` (${sample})`;
   return [
     odd(
       'noise-on-stdout',
-      `The server wrote ${lines} to stdout, where only messages may be (${noise.sample}); logs belong on stderr`,
+      `The server wrote ${lines} to stdout, where only messages may be${why}; logs belong on stderr`,
     ),
   ];
 }

@@ -1,4 +1,3 @@
-import { basename, relative } from 'node:path';
 import type { UpstreamFacts } from '@isthmus/sdk/internal/bridge/upstream-facts.js';
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
@@ -6,31 +5,42 @@ import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { DEFAULT_RESTART } from '@isthmus/sdk/internal/host/process/process-state.js';
 import { CliError, EXIT } from '../cli-error.js';
 import { describeFailure } from '../describe-failure.js';
+import { BEARER, curlLines, howWeWereCalled, pasteLines } from '../hosts/paste-lines.js';
 import type { CommandTarget } from '../target.js';
 import { cut, oneLine } from '../terminal/text.js';
 
-/** The addresses, and commands to try them that can be pasted. */
-export function describeAddresses(addresses: readonly string[], what: string, asksWho: boolean): string[] {
+export interface Announcement {
+  /** What the server is called in a host. */
+  readonly name: string;
+  /** What is served, for people. */
+  readonly what: string;
+  /** Whether clients have to send a key. */
+  readonly needsKey: boolean;
+  /** Also shows requests for curl. */
+  readonly verbose: boolean;
+}
+
+/** The addresses, and lines for hosts that can be pasted. */
+export function describeAddresses(addresses: readonly string[], announcement: Announcement): string[] {
   const open = addresses.filter((address) => address !== 'stdio');
   if (open.length === 0) return [];
-  const isthmus = howWeWereCalled();
-  const lines = [`Isthmus serves ${what} to clients of both eras:`, ''];
-  for (const address of open) {
-    lines.push(`  ${address}`);
-    if (address.startsWith('http')) lines.push(...curlLines(address, asksWho));
-    lines.push(
-      '    with the command line:',
-      `      ${isthmus} list ${address}${asksWho ? ` -H ${BEARER}` : ''}`,
-    );
-    if (what === DEMO) lines.push(`      ${isthmus} call ${address} echo text=hello`);
-    lines.push('');
-  }
-  lines.push('Ctrl-C stops it: what is running is finished first.');
-  return lines;
+  const { what } = announcement;
+  return [
+    `Isthmus serves ${what} to clients of both eras:`,
+    '',
+    ...open.map((address) => `  ${address}`),
+    '',
+    ...describeConnecting(open, announcement),
+    STOP,
+  ];
 }
 
 /** The addresses of many servers. */
-export function describeGateway(addresses: readonly string[], names: readonly string[]): string[] {
+export function describeGateway(
+  addresses: readonly string[],
+  names: readonly string[],
+  announcement: Omit<Announcement, 'name' | 'what'>,
+): string[] {
   const open = addresses.filter((address) => address !== 'stdio');
   if (open.length === 0) return [];
   const count = names.length === 1 ? '1 server' : `${names.length} servers`;
@@ -40,9 +50,32 @@ export function describeGateway(addresses: readonly string[], names: readonly st
     if (!address.startsWith('http')) continue;
     const { origin } = new URL(address);
     for (const name of names) lines.push(`    ${origin}/mcp/${encodeURIComponent(name)}`);
-    lines.push(`    ${origin}/status says how they are`);
+    lines.push(`    ${origin}/status shows their state`);
   }
-  return [...lines, '', 'Ctrl-C stops it: what is running is finished first.'];
+  const name = names.length === 1 ? names[0]! : 'isthmus';
+  return [...lines, '', ...describeConnecting(open, { ...announcement, name, what: count }), STOP];
+}
+
+const STOP = 'Ctrl-C stops it; running calls are finished first.';
+
+/** What people paste: the line of each host, and a command to try the first address. */
+function describeConnecting(
+  addresses: readonly string[],
+  { name, what, needsKey, verbose }: Announcement,
+): string[] {
+  const isthmus = howWeWereCalled();
+  const url = addresses.find((address) => address.startsWith('http'));
+  const first = url ?? addresses[0]!;
+  const key = needsKey && url !== undefined ? ` -H ${BEARER}` : '';
+  const rows = [
+    ...(url === undefined ? [] : pasteLines({ name, url, needsKey })),
+    ['try it', `${isthmus} list ${first}${key}`],
+    ...(what === DEMO ? [['', `${isthmus} call ${first} echo text=hello`]] : []),
+    ...(verbose && url !== undefined
+      ? curlLines(url, needsKey).map((line, at) => [at === 0 ? 'modern' : 'legacy', line])
+      : []),
+  ];
+  return ['Connect a client:', ...rows.map(([label, line]) => `  ${label!.padEnd(11)}  ${line}`), ''];
 }
 
 export const DEMO = 'its own demo server';
@@ -103,42 +136,6 @@ export function oneLabel(words: readonly string[]): string {
 }
 
 const MAX_LABEL = 200;
-
-function curlLines(address: string, asksWho: boolean): string[] {
-  const who = asksWho ? `-H ${BEARER} ` : '';
-  const post = `curl -s ${address} ${who}-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'`;
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'curl', version: '0' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const discover = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } };
-  const initialize = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'curl', version: '0' },
-    },
-  };
-  return [
-    '    modern:',
-    `      ${post} -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: server/discover' -d '${JSON.stringify(discover)}'`,
-    '    legacy:',
-    `      ${post} -d '${JSON.stringify(initialize)}'`,
-  ];
-}
-
-/** The shell replaces the variable, so the key is not in its history. */
-const BEARER = '"Authorization: Bearer $KEY"';
-
-/** `isthmus` where it is installed, the script where it runs from a checkout. */
-function howWeWereCalled(): string {
-  const script = process.argv[1] ?? '';
-  return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
-}
 
 export interface StartContext {
   readonly target: CommandTarget;

@@ -7,7 +7,8 @@ import { cut, oneLine } from '../terminal/text.js';
 
 /** Writes to stderr, for the person who runs the gateway. */
 export interface Operator {
-  say(line: string): void;
+  /** `fields` are for a log in JSON. */
+  say(line: string, fields?: Readonly<Record<string, unknown>>): void;
   /** Passes on what the command writes to stderr, as it comes. */
   passOn(text: string): void;
   /** Writes what failed, what happens next, and what to do. The same warning is not repeated. */
@@ -16,7 +17,12 @@ export interface Operator {
   waitFor(what: string): () => void;
 }
 
-export function createOperator({ stderr, readsErrors, err }: Terminal): Operator {
+export function createOperator(
+  terminal: Terminal,
+  { logFormat, logLevel }: { readonly logFormat?: string; readonly logLevel?: string } = {},
+): Operator {
+  if (logFormat === 'json') return jsonOperator(terminal, /^(warn|error|silent)$/.test(logLevel ?? ''));
+  const { stderr, readsErrors, err } = terminal;
   let drawn = false;
   let isLineOpen = false;
   let lastWarning: string | undefined;
@@ -71,6 +77,27 @@ export function createOperator({ stderr, readsErrors, err }: Terminal): Operator
   };
 }
 
+/** Writes lines as the log in JSON does. */
+function jsonOperator({ stderr }: Terminal, isTerse: boolean): Operator {
+  const write = (level: string, msg: string, fields: object = {}) =>
+    stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg })}\n`);
+  return {
+    say(line, fields) {
+      const [, warning, text = ''] = /^(?:isthmus: )?(warning: )?(.*)$/s.exec(line) ?? [];
+      if (warning !== undefined) write('warn', text, fields);
+      else if (!isTerse) write('info', text, fields);
+    },
+    passOn(text) {
+      for (const line of text.split('\n')) if (line.trim() !== '') write('info', line, { event: 'stderr' });
+    },
+    warn({ message, evidence, hint }, then) {
+      const more = { ...(evidence.length > 0 && { evidence }), ...(hint !== undefined && { hint }) };
+      write('error', `${message}${then === undefined ? '' : `; ${then}`}`, more);
+    },
+    waitFor: () => () => {},
+  };
+}
+
 /**
  * The same without secrets. The output of a command is passed on line by line, because a secret that is cut in two would not
  * be recognised. A line that does not end is passed on after a moment.
@@ -89,9 +116,9 @@ export function discreetOperator(
     inner.passOn(clean(rest));
   };
   return {
-    say(line) {
+    say(line, fields) {
       flush();
-      inner.say(clean(line));
+      inner.say(clean(line), fields);
     },
     passOn(text) {
       callOff();

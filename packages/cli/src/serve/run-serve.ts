@@ -29,27 +29,42 @@ export interface TypedServe {
   isTyped(name: keyof ServeCommandOptions): boolean;
 }
 
-/** Checks what was typed, and serves it: the servers of files, the demo, or one server. */
+/** Checks what was typed, and serves it. With `--log-format json` a failure is a JSON line, too. */
 export async function runServe(typed: TypedServe): Promise<void> {
+  try {
+    await serveTyped(typed);
+  } catch (error) {
+    if (typed.options.logFormat !== 'json' || !(error instanceof CliError)) throw error;
+    createOperator(processTerminal(), typed.options).warn(error);
+    process.exitCode = error.exitCode;
+  }
+}
+
+/** Serves the servers of files, the demo, or one server. */
+async function serveTyped(typed: TypedServe): Promise<void> {
   const { target, options, isTyped } = typed;
-  const operator = createOperator(processTerminal());
-  surviveRejections();
+  const operator = createOperator(processTerminal(), options);
+  surviveRejections(operator);
   if (process.pid === 1) operator.say(`isthmus: warning: ${FIRST_PROCESS}`);
   const addresses = addressesOf(options);
   const serving = whatIsServed(target, options);
   refuseIdle(isTyped, serving, addresses);
   checkJson(options, addresses);
   const announce = announcer(options, operator);
+  const { verbose = false } = options;
   if (serving === 'files' || serving === 'named') {
     const { serveConfig } = await import('./serve-config.js');
-    return serveConfig(options, (real, names) => announce(real, describeGateway(real, names)));
+    return serveConfig(options, (real, names, needsKey) =>
+      announce(real, describeGateway(real, names, { needsKey, verbose })),
+    );
   }
   if (target) return runSingle({ ...typed, target }, addresses, operator);
   const { serveDemo } = await import('./open-served.js');
   const { readStateKeys } = await import('./telemetry-options.js');
   const inputs = await inputsFor(options, addresses, operator);
   const real = await serveDemo(inputs, readStateKeys(options.stateKey));
-  announce(real, describeAddresses(real, DEMO, inputs.access.hasPrincipals));
+  const needsKey = inputs.access.hasPrincipals;
+  announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
 }
 
 /** One server of the command line. */
@@ -66,7 +81,7 @@ async function runSingle(
   }
   const { text: clean } = createRedactor(secretsOfWords(options));
   const discreet = discreetOperator(operator, { text: clean });
-  const { quiet = false } = options;
+  const { quiet = false, verbose = false } = options;
   const isOnlyStdio = addresses.every((address) => address === 'stdio');
   // A client that has started us waits, so only what it needs is loaded.
   if (isOnlyStdio && !needsGateway(options, isTyped)) {
@@ -87,7 +102,8 @@ async function runSingle(
       graceMs: options.grace,
       telemetry: await openTelemetry(options, false),
       quiet,
-      announce: (real, what) => announce(real, describeAddresses(real, what, hasPrincipals)),
+      announce: (real, what, name) =>
+        announce(real, describeAddresses(real, { name, what, needsKey: hasPrincipals, verbose })),
     },
     discreet,
   ).catch((error: unknown) => {
@@ -102,18 +118,20 @@ async function inputsFor(options: ServeCommandOptions, addresses: readonly strin
 }
 
 /** Says where it can be used: to people on stderr, and with `--json` to programs on stdout. */
-function announcer({ quiet, json }: ServeCommandOptions, operator: Operator) {
+function announcer({ quiet, json, logFormat }: ServeCommandOptions, operator: Operator) {
   return (real: readonly string[], lines: readonly string[]): void => {
-    if (!quiet) for (const line of lines) operator.say(line);
+    if (!quiet && logFormat === 'json') {
+      operator.say(`isthmus: serving at ${real.join(', ')}`, { event: 'serving', addresses: real });
+    } else if (!quiet) for (const line of lines) operator.say(line);
     if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
   };
 }
 
 /** An unhandled rejection is a bug of one call. It must not end all servers. */
-function surviveRejections(): void {
+function surviveRejections(operator: Operator): void {
   process.on('unhandledRejection', (error) => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`isthmus: unexpected internal error; continuing: ${text}\n`);
+    operator.say(`isthmus: unexpected internal error; continuing: ${text}`);
   });
 }
 

@@ -23,7 +23,7 @@ import { servedSpec } from './served-spec.js';
 import { openTelemetry } from './telemetry-options.js';
 
 /** Called when clients can use the servers. */
-export type Announce = (addresses: readonly string[], names: readonly string[]) => void;
+export type Announce = (addresses: readonly string[], names: readonly string[], needsKey: boolean) => void;
 
 /** Serves all servers of some files. A server that cannot be started does not affect the others. */
 export async function serveConfig(options: ServeCommandOptions, announce: Announce): Promise<void> {
@@ -32,6 +32,7 @@ export async function serveConfig(options: ServeCommandOptions, announce: Announ
   const { log } = telemetry;
   const warn = (line: string) => log.warn({}, line);
   let running: RunningGateway | undefined;
+  let needsKey = false;
   const { inputs, secrets } = await askInputs(files, options.input ?? {}, prompterFor(options), NEVER);
   telemetry.redactor.add(secrets);
   let read: ((change: ServersChange) => ReadServers) | undefined;
@@ -48,6 +49,7 @@ export async function serveConfig(options: ServeCommandOptions, announce: Announ
     const addresses = addressesOf(options, settings.listen);
     const access = openHttpAccess(options, addresses, warn);
     const { hasPrincipals } = access;
+    needsKey = hasPrincipals;
     const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
     const rules = { hasPrincipals, gateway: { limits }, maxParked: options.maxParked };
     const named = namedServers(options, hasPrincipals);
@@ -74,7 +76,7 @@ export async function serveConfig(options: ServeCommandOptions, announce: Announ
   }
   const { gateway, closed } = running;
   void closed.then(() => watch.close());
-  announce(gateway.addresses, gateway.names);
+  announce(gateway.addresses, gateway.names, needsKey);
 }
 
 /** Only with a terminal, and if stdin does not belong to the protocol. */

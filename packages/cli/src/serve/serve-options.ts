@@ -63,6 +63,7 @@ export interface ServeCommandOptions {
   readonly control: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
 }
 
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
@@ -141,7 +142,8 @@ export function addServeOptions(command: Command): Command {
     .option('--debug', 'short for --log-level debug')
     .option('--no-control', 'no control socket: isthmus status, restart, logs … do not reach it')
     .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
-    .option('-q, --quiet', 'errors only on stderr, without the addresses (--json prints them)');
+    .option('-q, --quiet', 'errors only on stderr, without the addresses (--json prints them)')
+    .option('--verbose', 'also print requests for curl, of both eras');
   return command;
 }
 

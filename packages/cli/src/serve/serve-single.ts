@@ -19,7 +19,7 @@ export interface SingleInputs extends ServedInputs {
   readonly telemetry: TelemetryOptions;
   readonly quiet: boolean;
   /** Called when clients can use the server. */
-  readonly announce: (addresses: readonly string[], what: string) => void;
+  readonly announce: (addresses: readonly string[], what: string, name: string) => void;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function serveSingle(spec: ServerSpec, inputs: SingleInputs, operat
   const { closing } = gateway;
   const tell = () => {
     if (closing.aborted) return;
-    announce(gateway.addresses, label);
+    announce(gateway.addresses, label, name);
     if (!quiet) void bridge.known.then((far) => operator.say(describeUpstream(label, far, false)));
   };
   if (!isCommand) tell();

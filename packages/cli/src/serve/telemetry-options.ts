@@ -30,25 +30,26 @@ export async function openTelemetry(
     ...apiKey.map((key) => key.replace(/^[\w.-]+=(?=[^=])/, '')),
     ...(stateKeys ?? []),
   ]);
+  const log = createLog({ level: levelOf(options, speaks), format: formatOf(options), redactor });
   return {
-    log: createLog({ level: levelOf(options, speaks), format: formatOf(options), redactor }),
+    log,
     redactor,
     stateKeys,
     maxParked: options.maxParked,
     rate: rateLimit === undefined ? undefined : createRateLimit({ perMinute: rateLimit }),
-    controlPath: control ? placeOfControl() : undefined,
+    controlPath: control ? placeOfControl(options.logFormat === 'json' ? log : undefined) : undefined,
   };
 }
 
 /** A gateway works without its control socket, as in a container whose file system is read-only. */
-function placeOfControl(): string | undefined {
+function placeOfControl(log: Logger | undefined): string | undefined {
   try {
     return controlPath(`gateway-${process.pid}`);
   } catch (error) {
     const hint = 'Set ISTHMUS_RUNTIME_DIR to a folder that can be written to, or give --no-control';
-    process.stderr.write(
-      `isthmus: warning: isthmus status, restart and logs cannot reach this gateway. ${messageOf(error)}. ${hint}\n`,
-    );
+    const warning = `isthmus status, restart and logs cannot reach this gateway. ${messageOf(error)}. ${hint}`;
+    if (log) log.warn({}, warning);
+    else process.stderr.write(`isthmus: warning: ${warning}\n`);
     return undefined;
   }
 }

@@ -29,6 +29,8 @@ export interface ClientCommandOptions extends CommonOptions {
   /** Whether to use the era that an earlier command found. */
   readonly cache: boolean;
   readonly onNoise?: (line: InvalidMessage) => void;
+  /** What the command asks for, for hints. */
+  readonly list?: 'tools' | 'resources' | 'prompts';
 }
 
 /** The connected client of one command. */
@@ -77,6 +79,7 @@ export async function withSession(
       connected: client !== undefined,
       mode: options.mode,
       stderrTail: connector.stderrTail(),
+      list: options.list,
     });
   } finally {
     line.hide();

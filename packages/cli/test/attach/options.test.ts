@@ -13,8 +13,9 @@ import {
   shim,
   useDaemonHome,
 } from '../../../gateway/test/support/daemon-home.js';
-import { applyOptions, countedEnvironment, expandHeader } from '../../src/attach/attach-options.js';
+import { applyOptions, countedEnvironment } from '../../src/attach/attach-options.js';
 import { configFiles, findServer } from '../../src/attach/find-server.js';
+import { expandHeader } from '../../src/target.js';
 import { freeFolder, isthmus } from '../support/isthmus.js';
 
 const OPTIONS = { grace: 30_000 };

@@ -57,9 +57,8 @@ env_http_headers = { "X-B" = "B_VALUE" }
         },
       },
     });
-    const { document, skipped, missing } = await importServers([], 'file:///schema', whereIn(folder));
+    const { document, skipped, missing } = await importServers([], whereIn(folder));
     expect(document).toEqual({
-      $schema: 'file:///schema',
       inputs: [{ id: 'token', type: 'promptString', password: true }],
       mcpServers: {
         docs: {
@@ -98,7 +97,7 @@ env_http_headers = { "X-B" = "B_VALUE" }
       'elsewhere/nothing': '',
     });
     const env = { KEY: 'k' };
-    const { document } = await importServers([], '', { ...whereIn(folder), env });
+    const { document } = await importServers([], { ...whereIn(folder), env });
     const file = join(folder, 'elsewhere', 'all.json');
     writeFileSync(file, JSON.stringify(document));
     const [before, after] = await Promise.all(
@@ -122,7 +121,7 @@ env_http_headers = { "X-B" = "B_VALUE" }
       'home/.gemini/settings.json': server('two'),
       '.cursor/mcp.json': server('three'),
     });
-    const report = await importServers([], '', whereIn(folder));
+    const report = await importServers([], whereIn(folder));
     expect(Object.entries(report.document.mcpServers).map(([name, { command }]) => [name, command])).toEqual([
       ['fs', 'one'],
       ['fs-gemini', 'two'],
@@ -151,7 +150,7 @@ env_http_headers = { "X-B" = "B_VALUE" }
       },
       '.cursor/mcp.json': '{',
     });
-    const report = await importServers([], '', whereIn(folder));
+    const report = await importServers([], whereIn(folder));
     expect(Object.keys(report.document.mcpServers)).toEqual(['other']);
     expect(renderImport(report, PLAIN)).toEqual([
       `warning: ${folder}/.cursor/mcp.json:1:2: expected a comma or a closing }`,
@@ -171,7 +170,7 @@ env_http_headers = { "X-B" = "B_VALUE" }
       projects: { [folder]: { mcpServers: { one: { command: 'o' } } } },
     };
     writeFileSync(join(folder, 'home', '.claude.json'), JSON.stringify(state));
-    const { document } = await importServers(['claude-code'], '', whereIn(folder));
+    const { document } = await importServers(['claude-code'], whereIn(folder));
     expect(document.mcpServers).toEqual({ all: { command: 'a' }, one: { command: 'o', cwd: folder } });
   });
 
@@ -183,7 +182,7 @@ env_http_headers = { "X-B" = "B_VALUE" }
       '.vscode/mcp.json': { servers: { vs: { command: 'c' } } },
     });
     const names = async (...hosts: string[]) =>
-      Object.keys((await importServers(hosts, '', whereIn(folder))).document.mcpServers);
+      Object.keys((await importServers(hosts, whereIn(folder))).document.mcpServers);
     expect(await names('cursor')).toEqual(['cursor']);
     expect(await names('vs-code', 'Claude Code')).toEqual(['vs', 'code']);
     expect(await names('zed')).toEqual([]);
@@ -201,9 +200,10 @@ describe('isthmus config import', () => {
       0,
       'x  from Cursor (.cursor/mcp.json:3)\nnot set here: KEY; set them where the servers run\n',
     ]);
-    const { $schema, ...rest } = JSON.parse(stdout);
-    expect(rest).toEqual({ mcpServers: { x: { command: 'c', env: { K: '${KEY}' }, cwd: folder } } });
-    expect(JSON.parse(readFileSync(new URL($schema), 'utf8'))).toBeTypeOf('object');
+    // N13: no path of this machine, since the file may be shared.
+    expect(JSON.parse(stdout)).toEqual({
+      mcpServers: { x: { command: 'c', env: { K: '${KEY}' }, cwd: folder } },
+    });
   });
 
   it('writes a new file instead, and tells programs in JSON', async () => {

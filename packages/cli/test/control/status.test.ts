@@ -21,6 +21,7 @@ function running(more: Partial<ProcessStatus> = {}): ServerStatus {
     inFlight: 2,
     parked: 0,
     queued: 1,
+    noise: 0,
     unread: undefined,
     receipt: {
       generation: 3,
@@ -193,7 +194,7 @@ describe('which gateway', () => {
       code: 3,
       stdout: '',
       message: 'No running gateway found for this user',
-      hint: 'isthmus serve --config FILE starts one; --socket PATH names a control socket in another folder',
+      hint: 'isthmus serve --config FILE starts one; --socket PATH names a control socket, or its folder',
     });
   });
 

@@ -131,7 +131,8 @@ describe('a command that cannot be started', () => {
       ),
       'hint: Run the command directly to see what it needs; isthmus gives it a clean environment, pass variables with --env NAME',
       `Isthmus serves ${process.execPath} ${program} to clients of both eras:`,
-      'Ctrl-C stops it: what is running is finished first.',
+      'Connect a client:',
+      'Ctrl-C stops it; running calls are finished first.',
       expect.stringContaining('Behind it: '),
     ]);
     expect(await child.first(1)).toEqual([{ addresses: [expect.any(String)], pid: child.pid }]);

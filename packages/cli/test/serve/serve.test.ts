@@ -19,22 +19,22 @@ import {
 } from '../support/serve.js';
 
 describe('what it prints', () => {
-  it('are an address, lines to paste for both eras, and how to stop it', async () => {
+  it('are an address, lines to paste into hosts, and how to stop it', async () => {
     const { child, url } = await startServe(...HTTP);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/mcp$/);
     expect(child.stderr.split('\n')).toEqual([
       'Isthmus serves its own demo server to clients of both eras:',
       '',
       `  ${url}`,
-      '    modern:',
-      expect.stringContaining(`      curl -s ${url} `),
-      '    legacy:',
-      expect.stringContaining(`      curl -s ${url} `),
-      '    with the command line:',
-      `      node bin/isthmus.js list ${url}`,
-      `      node bin/isthmus.js call ${url} echo text=hello`,
       '',
-      'Ctrl-C stops it: what is running is finished first.',
+      'Connect a client:',
+      `  Claude Code  claude mcp add --transport http demo ${url}`,
+      `  Cursor       {"mcpServers":{"demo":{"url":"${url}"}}}`,
+      `  VS Code      {"servers":{"demo":{"type":"http","url":"${url}"}}}`,
+      `  try it       node bin/isthmus.js list ${url}`,
+      `               node bin/isthmus.js call ${url} echo text=hello`,
+      '',
+      'Ctrl-C stops it; running calls are finished first.',
       '',
     ]);
     expect(child.messages).toEqual([]);
@@ -42,8 +42,8 @@ describe('what it prints', () => {
 
   it('works when a shell gets it, in front of the demo and of a command', async () => {
     for (const behind of [[], demo()]) {
-      const { child } = await startServe(...HTTP, ...behind);
-      const [modern, legacy] = child.stderr.match(/^ {6}curl .*$/gm)!;
+      const { child } = await startServe(...HTTP, '--verbose', ...behind);
+      const [modern, legacy] = child.stderr.match(/curl .*$/gm)!;
       expect(JSON.parse(await inShell(modern!))).toMatchObject({
         id: 1,
         result: { resultType: 'complete', supportedVersions: ['2026-07-28'] },
@@ -52,7 +52,7 @@ describe('what it prints', () => {
         id: 1,
         result: { protocolVersion: '2025-11-25', serverInfo: { name: 'isthmus-demo' } },
       });
-      for (const line of child.stderr.match(/^ {6}node bin\/isthmus\.js .*$/gm)!) {
+      for (const line of child.stderr.match(/node bin\/isthmus\.js .*$/gm)!) {
         expect(await inShell(line)).toMatch(line.includes(' call ') ? /^hello\n$/ : /^echo .*text:string/);
       }
     }

@@ -3,6 +3,7 @@ import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { defaultLedgerFolder } from '@isthmus/sdk/internal/process/ledger-files.js';
+import { daemonSocket } from '../daemon/daemon-paths.js';
 import type { GatewayStatus } from '../server-state.js';
 import { controlClient, isUnreachable } from './control-client.js';
 import { type FolderCheckOptions, preparePrivateFolder, removeStaleSocket } from './private-socket.js';
@@ -71,22 +72,28 @@ const PIPES = '\\\\.\\pipe\\';
 /** Of `sun_path` without its final zero, on macOS, where it is shortest. */
 const MAX_PATH_BYTES = 103;
 
-/** A control socket on which a process listens. */
-export type FoundGateway = { readonly name: string; readonly path: string } & (
+/** A control socket on which a process listens. `isDaemon`: it is the daemon of `isthmus attach`. */
+export type FoundGateway = { readonly name: string; readonly path: string; readonly isDaemon: boolean } & (
   | { readonly status: GatewayStatus; readonly problem?: undefined }
   /** No status: another version, too busy, or not a gateway. */
   | { readonly status?: undefined; readonly problem: string }
 );
 
 export interface ListGatewaysOptions extends ControlAddress {
+  /** Looks only in this folder. Default: the folders of this user, and the daemon. */
+  readonly folder?: string;
   /** How long each gateway may take to answer. Default 2 s. */
   readonly askMs?: number;
 }
 
-/** The running gateways of this user, the longest running first. Removes the sockets of dead gateways. */
+/** The running gateways of this user and the daemon of `isthmus attach`, the longest running first. Removes the sockets of dead ones. */
 export async function listGateways(options: ListGatewaysOptions = {}): Promise<FoundGateway[]> {
   const { askMs = 2000 } = options;
-  const asked = await Promise.all(socketPaths(options).map((path) => askAt(path, askMs)));
+  const { folder } = options;
+  const daemon = folder === undefined ? daemonSocket(options) : undefined;
+  const folders = folder === undefined ? controlFolders(options) : [folder];
+  const paths = new Set([...socketPaths(folders, options), ...(daemon === undefined ? [] : [daemon])]);
+  const asked = await Promise.all([...paths].map((path) => askAt(path, path === daemon, askMs)));
   const found = asked.filter((each) => each !== undefined);
   return [
     ...found
@@ -96,22 +103,22 @@ export async function listGateways(options: ListGatewaysOptions = {}): Promise<F
   ];
 }
 
-async function askAt(path: string, askMs: number): Promise<FoundGateway | undefined> {
+async function askAt(path: string, isDaemon: boolean, askMs: number): Promise<FoundGateway | undefined> {
   const name = basename(path).replace(/\.sock$/, '');
   try {
-    return { name, path, status: await controlClient(path, { statusMs: askMs }).status() };
+    return { name, path, isDaemon, status: await controlClient(path, { statusMs: askMs }).status() };
   } catch (error) {
-    if (!isUnreachable(error)) return { name, path, problem: messageOf(error) };
+    if (!isUnreachable(error)) return { name, path, isDaemon, problem: messageOf(error) };
     await removeStaleSocket(path).catch(() => {});
     const exists = process.platform !== 'win32' && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    return exists ? { name, path, problem: messageOf(error) } : undefined;
+    return exists ? { name, path, isDaemon, problem: messageOf(error) } : undefined;
   }
 }
 
-function socketPaths(address: ControlAddress): string[] {
+function socketPaths(folders: readonly string[], address: ControlAddress): string[] {
   const isWindows = (address.platform ?? process.platform) === 'win32';
   const prefix = isWindows ? pipePrefix(address.env) : '';
-  return controlFolders(address).flatMap((folder) =>
+  return folders.flatMap((folder) =>
     namesIn(folder)
       .filter((name) => (isWindows ? name.startsWith(prefix) : name.endsWith('.sock')))
       .map((name) => (isWindows ? `${folder}${name}` : join(folder, name)))

@@ -77,7 +77,7 @@ async function startAlone(paths: DaemonPaths, clock: Clock, program: string): Pr
   const log = openLog(paths.log);
   const pipe = startDetached({
     command: process.execPath,
-    args: [program, 'daemon', '--notify', '3'],
+    args: [program, 'daemon', 'run', '--notify', '3'],
     cwd: paths.folder,
     env: daemonEnvironment(paths),
     stderr: log.descriptor,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
@@ -61,15 +61,35 @@ export function openPaths(paths: DaemonPaths = daemonPaths()): DaemonPaths {
   return paths;
 }
 
+/** The socket of the daemon, if there is one. Makes nothing. */
+export function daemonSocket(around: DaemonSurroundings = {}): string | undefined {
+  try {
+    const paths = daemonPaths(around);
+    const { platform = process.platform } = around;
+    if (platform === 'win32') return pipeNamed(readFileSync(pipeFile(paths), 'utf8'));
+    return lstatSync(paths.socket).isSocket() ? paths.socket : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** All users share one folder of pipes. Another user could take a name that can be guessed. */
-function pipeOf({ folder, tag }: DaemonPaths): string {
-  const file = join(folder, `${tag}.pipe`);
+function pipeOf(paths: DaemonPaths): string {
+  const file = pipeFile(paths);
   try {
     writeFileSync(file, randomBytes(16).toString('hex'), { mode: 0o600, flag: 'wx' });
   } catch {
     // Another process of this user has made the file.
   }
-  return `\\\\.\\pipe\\isthmus-${readFileSync(file, 'utf8').trim()}`;
+  return pipeNamed(readFileSync(file, 'utf8'));
+}
+
+function pipeFile({ folder, tag }: DaemonPaths): string {
+  return join(folder, `${tag}.pipe`);
+}
+
+function pipeNamed(text: string): string {
+  return `\\\\.\\pipe\\isthmus-${text.trim()}`;
 }
 
 function defaultFolder(

@@ -46,11 +46,14 @@ export interface ProcessStatus {
   readonly era: 'legacy' | 'modern' | undefined;
   readonly verdict: EraVerdict | undefined;
   readonly uptimeMs: number | undefined;
+  /** The starts after the first one, whether they succeeded or not. */
   readonly restarts: number;
   readonly inFlight: number;
   readonly parked: number;
   readonly queued: number;
   readonly receipt: Receipt | undefined;
+  /** Lines on its stdout that are not messages, for example banners and logs. */
+  readonly noise: number;
   /** What was sent and not read yet, and for how long the process has read nothing. */
   readonly unread: Unread | undefined;
   readonly lastExit: LastExit | undefined;
@@ -106,6 +109,7 @@ export function describeProcess(
     parked: instance?.suspended.parked ?? 0,
     queued: instance?.calls.queued ?? 0,
     receipt: instance?.receipt,
+    noise: instance?.noise ?? 0,
     unread: instance?.unread(),
     lastExit: about.lastExit,
     startFailed: about.startFailed,

@@ -95,6 +95,7 @@ function socketConnector(address: string, where: NetConnectOpts, options: Socket
 
 function reasonFor(error: NodeJS.ErrnoException): string {
   if (error.code === 'ECONNREFUSED') return 'connection refused';
+  if (error.code === 'ENOTFOUND') return 'the host name does not exist (ENOTFOUND)';
   return error.code === 'ENOENT' ? 'there is no such socket' : messageOf(error);
 }
 

@@ -1,3 +1,4 @@
+import type { FoundGateway } from '@isthmus/gateway/internal/control/index.js';
 import type { Command } from 'commander';
 import { EXIT } from '../../cli-error.js';
 import {
@@ -7,9 +8,10 @@ import {
   serverOf,
   withGateway,
 } from '../../control/control-command.js';
+import { choose, findGateways, isFolder } from '../../control/find-gateway.js';
 import { isWell, renderServer } from '../../control/render-server.js';
 import { renderStatus } from '../../control/render-status.js';
-import { processTerminal, writeJson } from '../../terminal/terminal.js';
+import { processTerminal, type Terminal, writeJson } from '../../terminal/terminal.js';
 
 export function statusCommand(): Command {
   return controlCommand('status', {
@@ -23,12 +25,19 @@ export function statusCommand(): Command {
     });
 }
 
-export function runStatus(
+export async function runStatus(
   name: string | undefined,
   options: ControlOptions,
   context: ControlContext,
 ): Promise<number> {
   const { terminal } = context;
+  const { socket, pid, json } = options;
+  if (name === undefined && !json && (socket === undefined || isFolder(socket))) {
+    const running = choose(await findGateways(options, context.address), {
+      ...(pid !== undefined && { pid }),
+    });
+    if (running.length > 1) return showAll(running, terminal);
+  }
   return withGateway({ ...options, server: name }, context, async (client) => {
     const status = await client.status();
     const server = name === undefined ? undefined : serverOf(status, name);
@@ -39,9 +48,16 @@ export function runStatus(
   });
 }
 
+/** Each gateway, and the daemon of `isthmus attach`. */
+function showAll(running: readonly FoundGateway[], terminal: Terminal): number {
+  const all = running.map(({ status }) => status!);
+  terminal.stdout.write(all.map((status) => renderStatus(status, terminal, Date.now())).join('\n'));
+  return all.every(({ ready }) => ready) ? EXIT.ok : EXIT.failed;
+}
+
 const HELP = `
-calls: running calls, and +waiting calls. gen: the number of the current process start. The first call starts a server
-that is asleep.
+status also shows the daemon of isthmus attach. calls: running calls, and +waiting calls. gen: the number of the
+current process start. restarts: the starts after the first one. The first call starts a server that is asleep.
 
 Examples:
   isthmus status

@@ -1,5 +1,6 @@
 import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
+import { noiseOnStdout } from '../../probe/oddities.js';
 import { quote } from '../../target.js';
 import { oneLine, printable } from '../../terminal/text.js';
 import { isWell, whyOf } from '../render-server.js';
@@ -31,7 +32,7 @@ export function examineServer(
     ...(era && { era }),
     ...(evidence !== undefined && { because: evidence }),
     ...(server && { server: `${server.name} ${server.version}` }),
-    odd: [],
+    odd: noiseOnStdout((processes?.processes ?? []).reduce((sum, { noise = 0 }) => sum + noise, 0)),
   } as const;
   if (state === 'off') return { ...about, health: 'off', problems: [], stderr: [] };
   if (isWell(status)) return { ...about, health: 'well', problems: [], stderr: [] };

@@ -1,10 +1,10 @@
-import { type FoundGateway, listGateways } from '@isthmus/gateway/internal/control/index.js';
+import type { FoundGateway } from '@isthmus/gateway/internal/control/index.js';
 import { suggest } from '../../arguments/suggest.js';
 import { CliError, EXIT, usageError } from '../../cli-error.js';
 import { writeJson } from '../../terminal/terminal.js';
 import { oneLine } from '../../terminal/text.js';
 import { type ControlContext, type ControlOptions, withGateway } from '../control-command.js';
-import { choose, noGateway } from '../find-gateway.js';
+import { choose, findGateways, isFolder, noGateway } from '../find-gateway.js';
 import { lookUpCommand } from './check-command.js';
 import { type Diagnosis, renderDiagnosis, summarize } from './diagnosis.js';
 import { examineEntry } from './examine-entry.js';
@@ -24,10 +24,10 @@ export async function runDoctor(
   context: ControlContext & { readonly signal?: AbortSignal },
 ): Promise<number> {
   const { terminal } = context;
-  const found = await findGateways(options, context);
+  const found = await askGateways(options, context);
   const running = choose(found, options);
   const isAlone = running.length === 0;
-  if (isAlone && options.pid !== undefined) throw noGateway(found, options.pid);
+  if (isAlone && options.pid !== undefined) throw noGateway(found, options);
   const fromFiles =
     options.config || isAlone ? await readFileServers(options.config, options.input) : NO_FILES;
   const faults = [...faultsOf(found), ...fromFiles.problems];
@@ -59,14 +59,14 @@ const AT_ONCE = 4;
 const NO_FILES: FileServers = { files: [], entries: [], invalid: [], problems: [], whereOf: () => '' };
 
 /** The gateway of `--socket`, which must answer; otherwise all gateways. */
-async function findGateways(
+async function askGateways(
   options: DoctorOptions,
   context: ControlContext,
 ): Promise<readonly FoundGateway[]> {
   const { socket } = options;
-  if (socket === undefined) return listGateways(context.address);
+  if (socket === undefined || isFolder(socket)) return findGateways(options, context.address);
   const status = await withGateway(options, context, (client) => client.status());
-  return [{ name: socket, path: socket, status }];
+  return [{ name: socket, path: socket, isDaemon: false, status }];
 }
 
 function faultsOf(found: readonly FoundGateway[]): string[] {
@@ -90,8 +90,11 @@ function plan(
 ): (() => Promise<Diagnosis>)[] {
   const isMeant = (each: { readonly name: string }) => name === undefined || each.name === name;
   const known = new Map(entries.map((entry) => [entry.name, entry]));
-  const servers = running.flatMap(({ status }) =>
-    Object.values(status!.servers).map((server) => ({ server, where: `gateway ${status!.pid}` })),
+  const servers = running.flatMap(({ status, isDaemon }) =>
+    Object.values(status!.servers).map((server) => ({
+      server,
+      where: `${isDaemon ? 'daemon of isthmus attach' : 'gateway'} ${status!.pid}`,
+    })),
   );
   const taken = new Set(servers.map(({ server }) => server.name));
   const lookUp = (command: string) => lookUpCommand(command, process.env);

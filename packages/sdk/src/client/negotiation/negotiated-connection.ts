@@ -51,6 +51,8 @@ export class NegotiatedConnection implements Receiver {
   readonly requests: OutboundRequests;
   /** How many messages have come, of any kind. */
   heard = 0;
+  /** How many lines came that are not messages. */
+  noise = 0;
   /** Settles with the reason when the connection is lost or closed. */
   readonly ended: Promise<IsthmusError>;
   readonly #clock: Clock;
@@ -146,6 +148,7 @@ export class NegotiatedConnection implements Receiver {
 
   /** An invalid line fails at most the call that it answers. */
   #noise(line: InvalidMessage): void {
+    this.noise += 1;
     tell('onNoise', this.#onNoise, line);
     if (events.dropped.hasSubscribers) {
       events.dropped.publish({ connection: this.connection.label, why: line.error.message, message: line });

@@ -113,6 +113,11 @@ export class ProcessInstance {
     return this.#negotiated.verdict;
   }
 
+  /** How many lines came on its stdout that are not messages. */
+  get noise(): number {
+    return this.#negotiated.connection.noise;
+  }
+
   get receipt(): Receipt {
     return this.#receipt;
   }

@@ -16,8 +16,8 @@ export class Supervisor {
   #current: ProcessInstance | undefined;
   readonly #attempts: StartAttempts;
   #hasFailedToStart = false;
-  /** How many processes have been ready. */
-  #readyCount = 0;
+  /** How many times it has started a process. */
+  #starts = 0;
   #number = 0;
   readonly #exits: Exits;
   readonly #backoff: RestartBackoff;
@@ -139,7 +139,7 @@ export class Supervisor {
       generation: this.#number,
       pid: this.#state === 'starting' ? this.#attempts.pidOf(this.#number) : undefined,
       owner: this.#context.owner,
-      restarts: Math.max(0, this.#readyCount - 1),
+      restarts: Math.max(0, this.#starts - 1),
       lastExit: this.#exits.last,
       startFailed: this.#hasFailedToStart,
       nextAttemptAt: this.#backoff.nextAttemptAt,
@@ -167,6 +167,7 @@ export class Supervisor {
     this.#backoff.cancelPause();
     const number = this.#context.nextNumber();
     this.#number = number;
+    this.#starts += 1;
     await this.#attempts.open(
       number,
       why,
@@ -181,7 +182,6 @@ export class Supervisor {
     this.#go('answered');
     this.#hasFailedToStart = false;
     this.#current = instance;
-    this.#readyCount += 1;
     const { pid, number, verdict } = instance;
     this.#context.emit({ kind: 'ready', generation: number, pid, era: verdict.era, ms: verdict.ms });
     void instance.gone.then((error) => this.#exited(instance, error));
@@ -260,6 +260,7 @@ export class Supervisor {
       why,
       (fresh) => {
         this.#number = number;
+        this.#starts += 1;
         this.#retire(old, REPLACED[why]);
         this.#current = fresh;
         void this.#end(old, settings.drainMs);

@@ -123,6 +123,7 @@ export interface StatusFacts {
 
 function reasonFor(code: string, cause: unknown): string {
   if (code === 'ECONNREFUSED') return 'connection refused';
+  if (code === 'ENOTFOUND') return 'the host name does not exist (ENOTFOUND)';
   return UNTRUSTED.test(code)
     ? `its certificate is not trusted: ${messageOf(cause)} (${code})`
     : messageOf(cause);

@@ -288,7 +288,7 @@ describe('an eager server that dies at each start', () => {
     }
     await seen.nth('crash-loop');
     expect(seen.all('exit').map(({ phase }) => phase)).toEqual(['start', 'start', 'start']);
-    expect((await host.status()).servers['bad']).toMatchObject({ state: 'crash-loop', restarts: 0 });
+    expect((await host.status()).servers['bad']).toMatchObject({ state: 'crash-loop', restarts: 2 });
   });
 });
 
