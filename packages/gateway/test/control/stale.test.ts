@@ -73,11 +73,11 @@ describe('the running gateways', () => {
       { path: join(root, 'isthmus', 'silent.sock') },
     );
     later(() => control.close());
-    const found = await listGateways({ ...place, askMs: 300 });
+    const found = await listGateways({ ...place, askMs: 4000 });
     expect(found.map(({ name, status, problem }) => [name, status?.pid ?? problem])).toEqual([
       ['old', 1],
       ['young', 2],
-      ['silent', 'The gateway did not answer status within 300 ms'],
+      ['silent', 'The gateway did not answer status within 4000 ms'],
     ]);
   });
 
