@@ -15,8 +15,8 @@ export interface PackageRules {
 /** The levels inside of each package, lowest first: what each part of its src/ may import besides itself. */
 const LEVELS: Readonly<Record<string, readonly Level[]>> = {
   sdk: [
-    { parts: ['errors', 'events', 'version', 'async'], mayImportUpTo: -1 },
-    { parts: ['wire', 'process', 'config'], mayImportUpTo: 0 },
+    { parts: ['errors', 'events', 'near-miss', 'version', 'async'], mayImportUpTo: -1 },
+    { parts: ['arguments', 'wire', 'process', 'config'], mayImportUpTo: 0 },
     { parts: ['exchange', 'schema'], mayImportUpTo: 1 },
     { parts: ['era'], mayImportUpTo: 2 },
     { parts: ['transport'], mayImportUpTo: 3 },

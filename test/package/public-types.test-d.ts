@@ -6,11 +6,13 @@ import {
   inputRequired,
   jsonSchema,
   memory,
+  type PromptRegistration,
   type Registration,
   type Root,
   type Served,
   serve,
   stdio,
+  type TemplateVariables,
   tcp,
   unixSocket,
   withJsonSchema,
@@ -176,7 +178,8 @@ const registration = server.prompt(
     return `${args.who}`;
   },
 );
-same<typeof registration, Registration>();
+same<typeof registration, PromptRegistration>();
+same<PromptRegistration extends Registration ? true : false, true>();
 
 server.prompt('no arguments', {}, (args) => {
   // @ts-expect-error there are none
@@ -192,6 +195,44 @@ server.prompt(
   },
 );
 
+server.prompt(
+  'by zod',
+  { arguments: z.object({ n: z.coerce.number(), s: z.string().optional() }) },
+  (args) => {
+    same<typeof args, { n: number; s?: string | undefined }>();
+    return 'x';
+  },
+);
+server.prompt('official spelling', { argsSchema: z.object({ s: z.string() }) }, ({ s }) => {
+  same<typeof s, string>();
+  return s;
+});
+server.prompt('by JSON Schema', { arguments: jsonSchema<{ s: string }>({ type: 'object' }) }, ({ s }) => {
+  same<typeof s, string>();
+  return s;
+});
+server.prompt('plain JSON Schema', { arguments: { type: 'object', properties: { s: {} } } }, (args) => {
+  same<(typeof args)[string], string | undefined>();
+  return 'x';
+});
+// @ts-expect-error a misspelt member of an argument
+server.prompt('typo', { arguments: { who: { requird: true } } }, () => 'x');
+server.tool('official spelling', { inputSchema: z.object({ a: z.number() }) }, ({ a }) => {
+  same<typeof a, number>();
+  return 'x';
+});
+server
+  .tool('updated', { input: z.object({ a: z.number() }) }, () => 'x')
+  .update({ title: 'T' }, ({ a }) => {
+    same<typeof a, number>();
+    return 'x';
+  });
+server
+  .tool('updated', {}, () => 'x')
+  .update({ input: z.object({ b: z.string() }) }, ({ b }) => {
+    same<typeof b, string>();
+    return 'x';
+  });
 // @ts-expect-error a prompt says something
 server.prompt('nothing', {}, () => {});
 // @ts-expect-error nobody is called that
@@ -207,11 +248,30 @@ server.resourceTemplate(
   'x:{id}',
   { name: 'a', complete: { id: () => ({ values: [], total: 5 }) } },
   ({ id }, ctx, uri) => {
-    same<typeof id, string | string[] | undefined>();
+    same<typeof id, string>();
     same<typeof ctx, Context>();
     return { text: `${String(id)} ${uri}` };
   },
 );
+server.resourceTemplate('x:{+path*}/{a,b:3}{?q,tags*}', { name: 'a' }, (variables) => {
+  same<typeof variables.path, string[]>();
+  same<typeof variables.a, string>();
+  same<typeof variables.b, string | undefined>();
+  same<typeof variables.q, string | undefined>();
+  same<typeof variables.tags, string[] | undefined>();
+  // @ts-expect-error not a variable of the template
+  variables.id;
+  return 'x';
+});
+server.resourceTemplate('x:{id}' as string, { name: 'a' }, (variables) => {
+  same<typeof variables, TemplateVariables>();
+  return 'x';
+});
+// @ts-expect-error the template has no such variable
+server.resourceTemplate('x:{id}', { name: 'a', complete: { ids: () => [] } }, () => 'x');
+server.resourceTemplate('x:{id}', { name: 'a', list: () => [{ uri: 'x:1' }] }, () => 'x');
+// @ts-expect-error a listed resource has a URI
+server.resourceTemplate('x:{id}', { name: 'a', list: () => [{ name: 'one' }] }, () => 'x');
 // @ts-expect-error a resource has a name
 server.resource('x:b', {}, () => 'x');
 // @ts-expect-error a resource is text or bytes

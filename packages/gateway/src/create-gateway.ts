@@ -1,4 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import {
+  checkedOptions,
+  invalidArgument,
+  kindOf,
+  type OptionNames,
+} from '@isthmus/sdk/internal/arguments.js';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
@@ -20,10 +26,47 @@ export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
 
 /** Opens the addresses and starts the servers. It does not wait until the servers are ready. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  checkedOptions('createGateway', options, GATEWAY_OPTIONS, (name) =>
+    name === 'servers' ? '; write units: Object.values(servers)' : undefined,
+  );
+  for (const name of ['units', 'addresses'] as const) {
+    if (!Array.isArray(options[name])) {
+      throw invalidArgument(`createGateway: ${name} must be a list, got ${kindOf(options[name])}`);
+    }
+  }
   const gateway = new MultiServerGateway(options);
   await gateway.open();
   return gateway;
 }
+
+const GATEWAY_OPTIONS: OptionNames<GatewayOptions> = {
+  units: true,
+  addresses: true,
+  single: true,
+  own: true,
+  info: true,
+  endpoint: true,
+  server: true,
+  host: true,
+  sse: true,
+  healthPaths: true,
+  operators: true,
+  separator: true,
+  patienceMs: true,
+  graceMs: true,
+  stateKeys: true,
+  maxParked: true,
+  tellsStderr: true,
+  observer: true,
+  rate: true,
+  around: true,
+  metrics: true,
+  redactor: true,
+  onHostEvent: true,
+  onStartFailed: true,
+  onChange: true,
+  clock: true,
+};
 
 class MultiServerGateway implements Gateway {
   configProblem: string | undefined;

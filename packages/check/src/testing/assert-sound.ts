@@ -1,3 +1,4 @@
+import { checkedOptions, kindOf, type OptionNames } from '@isthmus/sdk/internal/arguments.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { ChildOptions } from '@isthmus/sdk/internal/process/spawn-child.js';
@@ -25,7 +26,7 @@ export interface SoundOptions extends CheckOptions {
  * `IsthmusError` if the server cannot be checked: it cannot be reached, or does not speak MCP.
  */
 export async function assertSound(subject: SubjectOrLater, options: SoundOptions = {}): Promise<Report> {
-  const { failOn = 'must', ...run } = options;
+  const { failOn = 'must', ...run } = checkedOptions('assertSound', options, SOUND_OPTIONS);
   const report = await judge(subject, run);
   const { passed, reasons } = verdictOf(report, failOn);
   if (passed) return report;
@@ -37,6 +38,30 @@ export async function assertSound(subject: SubjectOrLater, options: SoundOptions
   ];
   throw new NotSound(parts.filter((part) => part !== '').join('\n\n'), report);
 }
+
+const SOUND_OPTIONS: OptionNames<SoundOptions> = {
+  failOn: true,
+  only: true,
+  skip: true,
+  suites: true,
+  eras: true,
+  callTools: true,
+  noTools: true,
+  allow: true,
+  args: true,
+  visit: true,
+  seed: true,
+  fuzzRuns: true,
+  patience: true,
+  inTurn: true,
+  concurrency: true,
+  baseline: true,
+  onFinding: true,
+  signal: true,
+  clock: true,
+  version: true,
+  checks: true,
+};
 
 /** Thrown by a failed run. The message has every failed check, and `report` has everything. */
 export class NotSound extends Error {
@@ -132,6 +157,16 @@ export type SubjectOrLater = Subject | (() => Subject | Promise<Subject>);
 
 export async function toTarget(subject: SubjectOrLater): Promise<CheckTarget> {
   const given = typeof subject === 'function' ? await subject() : subject;
+  if (typeof given === 'string') {
+    const form = /^https?:/i.test(given) ? '{ url }' : '{ command, args }';
+    throw new IsthmusError('INVALID_OPTION', `The server must be an object, got a string. Write ${form}`);
+  }
+  if (typeof given !== 'object' || given === null) {
+    throw new IsthmusError('INVALID_OPTION', `No server given, got ${kindOf(given)}. ${WANTED}`);
+  }
+  if (typeof (given as { handle?: unknown }).handle === 'function') {
+    throw new IsthmusError('INVALID_OPTION', 'Pass a server object as { server }');
+  }
   if ('transport' in given) return given;
   if ('server' in given)
     return serverTarget(given.server, given.label === undefined ? {} : { label: given.label });

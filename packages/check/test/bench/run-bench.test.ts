@@ -1,7 +1,7 @@
 /** Whole runs against servers in this process. */
 
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import { describe, expect, it } from 'vitest';
 import type { BenchSettings } from '../../src/bench/model.js';
 import { chooseRequests } from '../../src/bench/request.js';

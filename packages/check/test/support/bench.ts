@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect } from '@isthmus/sdk/internal/client/connect.js';
 import type { ConnectOptions } from '@isthmus/sdk/internal/client/options.js';
-import { createServer, type Server } from '@isthmus/sdk/internal/server/create-server.js';
+import { createServer } from '@isthmus/sdk/internal/server/create-server.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import { memory } from '@isthmus/sdk/internal/transport/memory.js';
 import { onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';

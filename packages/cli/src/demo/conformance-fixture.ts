@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { PIXEL_PNG, READS, SILENCE_WAV } from './fixture-data.js';
 import { addElicitationTools } from './fixture-elicitation.js';

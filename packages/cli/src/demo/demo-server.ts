@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer, type Server } from '@isthmus/sdk/internal/server/create-server.js';
+import { createServer } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import { addConformanceFixture } from './conformance-fixture.js';
 import { READS } from './fixture-data.js';
 

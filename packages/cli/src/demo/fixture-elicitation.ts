@@ -1,6 +1,6 @@
 import type { Context } from '@isthmus/sdk/internal/server/context.js';
-import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import type { ElicitSchema } from '@isthmus/sdk/internal/wire/model.js';
 import { READS } from './fixture-data.js';
 

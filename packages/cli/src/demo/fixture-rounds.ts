@@ -1,6 +1,6 @@
 import { type InputRequired, inputRequired } from '@isthmus/sdk/internal/server/content.js';
 import type { Context } from '@isthmus/sdk/internal/server/context.js';
-import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ElicitSchema, InputRequest, InputRequests } from '@isthmus/sdk/internal/wire/model.js';
 import { READS } from './fixture-data.js';

@@ -4,6 +4,7 @@ import type {
   Refusal,
   ResourcePlace,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
 /** The credentials of a request. */
 export interface Presented {
@@ -31,6 +32,8 @@ export type SchemeVerdict =
   | {
       readonly kind: 'known';
       readonly principal: string;
+      readonly scopes?: readonly string[];
+      readonly claims?: JsonObject;
       readonly standing?: () => CredentialState | Promise<CredentialState>;
     }
   /** The credentials do not belong to this scheme. */

@@ -107,7 +107,7 @@ function judge(
   }
   // The first | separates the two, whatever the subject contains.
   const issuer = (payload.iss ?? '').replaceAll('|', '%7C');
-  return { kind: 'known', principal: `jwt:${issuer}|${who}`, standing };
+  return { kind: 'known', principal: `jwt:${issuer}|${who}`, scopes: [...has], claims: payload, standing };
 }
 
 /** RFC 8693, §4.2: one string with spaces. Some authorization servers write lists, or `scp`. */

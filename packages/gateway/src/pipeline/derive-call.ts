@@ -1,5 +1,5 @@
 import type { Cancellation, LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
-import type { Call, Peer } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, Peer, RequestFacts } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type {
   InputRequest,
@@ -49,6 +49,10 @@ class DerivedCall implements Call {
 
   get peer(): Peer {
     return this.#inner.peer;
+  }
+
+  get request(): RequestFacts | undefined {
+    return this.#inner.request;
   }
 
   get signal(): AbortSignal {

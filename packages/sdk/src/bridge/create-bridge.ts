@@ -1,6 +1,8 @@
+import { checkedOptions, type OptionNames } from '../arguments.js';
 import { systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/connect.js';
+import { checkConnector } from '../client/options.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
@@ -45,6 +47,8 @@ export interface Bridge extends Service, AsyncDisposable {
 }
 
 /**
+ * Makes a service of any server, for clients of both eras.
+ *
  * ```ts
  * const bridge = createBridge(http('https://example.com/mcp'));
  * await serve(bridge, stdio());
@@ -56,6 +60,10 @@ export function createBridge(
   upstream: Upstream | Connector,
   options: BridgeOptions & UpstreamOptions = {},
 ): Bridge {
+  if (typeof (upstream as Partial<Upstream> | undefined)?.open !== 'function') {
+    checkConnector('createBridge', upstream);
+  }
+  checkedOptions('createBridge', options, BRIDGE_OPTIONS);
   const { stateless, timeoutMs, maxTimeoutMs, maxUpstreamSessions, idleMs, onStartFailed, clean, ...rest } =
     options;
   const settings = {
@@ -77,6 +85,26 @@ export function createBridge(
     'open' in upstream ? upstream : upstreamAt(upstream, { ...rest, timeoutMs: settings.timeoutMs });
   return new BridgeService(resolved, settings);
 }
+
+const BRIDGE_OPTIONS: OptionNames<BridgeOptions & UpstreamOptions> = {
+  stateless: true,
+  timeoutMs: true,
+  maxTimeoutMs: true,
+  maxUpstreamSessions: true,
+  idleMs: true,
+  onStartFailed: true,
+  clean: true,
+  clock: true,
+  mode: true,
+  info: true,
+  answers: true,
+  maxRounds: true,
+  onNoise: true,
+  cache: true,
+  connectTimeoutMs: true,
+  silenceMs: true,
+  bootMs: true,
+};
 
 type BridgeSettings = Required<Omit<BridgeOptions, 'maxUpstreamSessions'>> & {
   readonly maxUpstreamSessions: number | undefined;

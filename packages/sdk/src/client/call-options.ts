@@ -1,4 +1,4 @@
-import { IsthmusError } from '../errors.js';
+import { checkedOptions, invalidArgument, type OptionNames } from '../arguments.js';
 import type { OutgoingCall } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { InputResponses, LogEntry, LoggingLevel, ProgressUpdate } from '../wire/model.js';
@@ -8,6 +8,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Default: the timeout of `connect`. */
   readonly timeoutMs?: number;
+  /** The same as `timeoutMs`, as the official SDK spells it. */
+  readonly timeout?: number;
   /** Each progress message restarts the timeout, up to this in all. Default: progress does not restart it. */
   readonly maxTimeoutMs?: number;
   readonly onProgress?: (update: ProgressUpdate) => void;
@@ -31,16 +33,32 @@ export interface ManualOptions extends CallOptions {
   readonly requestState?: string;
 }
 
-/** Infinity is allowed. */
-export function checkTimes(options: CallOptions | undefined): void {
+/** Checks the names and the times. Infinity is allowed. Calls without options cost nothing. */
+export function checkedCallOptions<T extends CallOptions>(options: T | undefined): T | undefined {
+  if (!options) return undefined;
+  const checked = checkedOptions('The call', options, CALL_OPTIONS as OptionNames<T>);
   for (const name of ['timeoutMs', 'maxTimeoutMs'] as const) {
-    const value = options?.[name];
+    const value = checked[name];
     if (value === undefined || value > 0) continue;
-    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`, {
-      sent: 'no',
-    });
+    throw invalidArgument(`${name} must be a positive number, got ${value}`);
   }
+  return checked;
 }
+
+const CALL_OPTIONS: OptionNames<ManualOptions> = {
+  signal: true,
+  timeoutMs: true,
+  timeout: true,
+  maxTimeoutMs: true,
+  onProgress: true,
+  onLog: true,
+  logLevel: true,
+  retry: true,
+  fresh: true,
+  manual: true,
+  inputResponses: true,
+  requestState: true,
+};
 
 export function toCall(
   method: string,

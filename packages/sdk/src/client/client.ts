@@ -1,3 +1,4 @@
+import { invalidArgument, kindOf } from '../arguments.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Era, ServerFacts } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -20,7 +21,7 @@ import type {
   Tool,
 } from '../wire/model.js';
 import type { ClientSession } from './active-connection.js';
-import { type CallOptions, checkTimes, type ManualOptions, toCall } from './call-options.js';
+import { type CallOptions, checkedCallOptions, type ManualOptions, toCall } from './call-options.js';
 import type { EraVerdict } from './negotiation/negotiated-connection.js';
 import type { ClientMemory, ResponseCache } from './response-cache.js';
 import { checkShape, type OutputChecks } from './result-checks.js';
@@ -107,6 +108,7 @@ export class Client implements AsyncDisposable {
     args?: JsonObject,
     options?: CallOptions | ManualOptions,
   ): Promise<CallToolResult | InputRequiredResult> {
+    if (typeof name !== 'string') throw wrongForm('callTool(name, args, options)', name);
     const result = await this.#call('tools/call', { name, ...(args && { arguments: args }) }, options);
     await this.#outputs.check(name, result);
     // Some old servers leave it out.
@@ -123,6 +125,7 @@ export class Client implements AsyncDisposable {
     uri: string,
     options?: CallOptions | ManualOptions,
   ): Promise<ReadResourceResult | InputRequiredResult> {
+    if (typeof uri !== 'string') throw wrongForm('readResource(uri, options)', uri);
     return (await this.#cached('resources/read', { uri }, options)) as ReadResourceResult;
   }
 
@@ -137,6 +140,7 @@ export class Client implements AsyncDisposable {
     args?: Record<string, string>,
     options?: CallOptions | ManualOptions,
   ): Promise<GetPromptResult | InputRequiredResult> {
+    if (typeof name !== 'string') throw wrongForm('getPrompt(name, args, options)', name);
     return (await this.#call(
       'prompts/get',
       { name, ...(args && { arguments: args }) },
@@ -249,10 +253,10 @@ export class Client implements AsyncDisposable {
   async #call(
     method: string,
     params: JsonObject,
-    options: CallOptions | ManualOptions | undefined,
+    given: CallOptions | ManualOptions | undefined,
     onRound?: () => void,
   ): Promise<JsonObject> {
-    checkTimes(options);
+    const options = checkedCallOptions(given);
     const call = toCall(method, params, options, this.#session.timeoutMs, onRound);
     const session = this.#session;
     const connection = session.ready;
@@ -270,6 +274,11 @@ export class Client implements AsyncDisposable {
     checkShape(method, result);
     return result;
   }
+}
+
+/** The official SDK passes one object: `callTool({ name, arguments })`. */
+function wrongForm(form: string, got: unknown): IsthmusError {
+  return invalidArgument(`The first argument must be a string, got ${kindOf(got)}. Write client.${form}`);
 }
 
 /** A server may return cursors without end (S11). */

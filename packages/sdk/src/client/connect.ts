@@ -3,7 +3,7 @@ import type { Connector } from '../exchange/connection.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import { ownConnection } from './active-connection.js';
 import { Client } from './client.js';
-import { type ConnectOptions, resolveConnect } from './options.js';
+import { type ConnectOptions, checkConnector, resolveConnect } from './options.js';
 import { ReconnectingCaller } from './reconnecting-caller.js';
 import { ClientMemory } from './response-cache.js';
 
@@ -16,6 +16,7 @@ import { ClientMemory } from './response-cache.js';
  * ```
  */
 export async function connect(connector: Connector, options: ConnectOptions = {}): Promise<Client> {
+  checkConnector('connect', connector);
   const settings = resolveConnect(options);
   const memory = new ClientMemory(settings.clock, settings.principal);
   const source = ownConnection(connector, { ...settings, onChange: memory.onChange });

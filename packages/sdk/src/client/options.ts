@@ -1,3 +1,4 @@
+import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { type Clock, systemClock } from '../async/clock.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
@@ -64,7 +65,54 @@ export type ConnectSettings = Required<
     readonly onChange: (change: Change) => void;
   };
 
+/** Throws unless it is a connector, and says which connector to write for what was given. */
+export function checkConnector(owner: string, given: unknown): void {
+  const value = (typeof given === 'object' && given !== null ? given : {}) as Partial<
+    Record<string, unknown>
+  >;
+  const isService = typeof value['handle'] === 'function';
+  if (typeof value['connect'] === 'function' && !isService) return;
+  throw invalidArgument(
+    `${owner} needs a connector, got ${kindOf(given)}. Write ${connectorFor(given, value)}`,
+  );
+}
+
+function connectorFor(given: unknown, value: Partial<Record<string, unknown>>): string {
+  if (given instanceof URL || 'url' in value) return 'http(url)';
+  if ('command' in value) return 'stdio({ command, args })';
+  if (typeof value['handle'] === 'function') return 'memory(): serve the server on it, then connect to it';
+  if (typeof value['listen'] === 'function') return 'http(url), stdio({ command, args }) or unixSocket(path)';
+  if (typeof given !== 'string')
+    return 'http(url), stdio({ command, args }), unixSocket(path) or tcp({ port })';
+  if (/^https?:/i.test(given)) return 'http(url)';
+  if (given.startsWith('unix:')) return 'unixSocket(path)';
+  return given.startsWith('tcp:') ? 'tcp({ host, port })' : 'stdio({ command, args })';
+}
+
+const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
+  mode: true,
+  info: true,
+  answers: true,
+  maxRounds: true,
+  onLog: true,
+  onNoise: true,
+  cache: true,
+  signal: true,
+  connectTimeoutMs: true,
+  silenceMs: true,
+  bootMs: true,
+  timeoutMs: true,
+  reconnect: true,
+  principal: true,
+  clock: true,
+};
+
 export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, 'onChange'> {
+  checkedOptions('connect', options, CONNECT_OPTIONS, (name) =>
+    name === 'timeout'
+      ? '; "timeoutMs" is the time for one call, "connectTimeoutMs" the time for connecting'
+      : undefined,
+  );
   const settings: ReturnType<typeof resolveConnect> = {
     mode: options.mode ?? 'auto',
     info: options.info ?? { name: 'isthmus', version: VERSION },

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { nearMiss } from '../near-miss.js';
 import {
   type Document,
   type DocumentTable,
@@ -7,7 +8,6 @@ import {
   kindOf,
   type Path,
 } from './documents/document.js';
-import { nearMiss } from './options/option-kinds.js';
 import type { ConfigReport } from './report.js';
 
 /** A server of a file, not checked yet. */

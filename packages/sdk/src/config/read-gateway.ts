@@ -1,6 +1,7 @@
+import { nearMiss } from '../near-miss.js';
 import { type Document, isTable, kindOf, type Path } from './documents/document.js';
 import { expand, type Resolve, reportFailure } from './expand.js';
-import { flawOf, MS_OR_NONE, nearMiss, notKnown, type ValueKind } from './options/option-kinds.js';
+import { flawOf, MS_OR_NONE, notKnown, type ValueKind } from './options/option-kinds.js';
 import { LIMITS } from './options/option-table.js';
 import type { ConfigReport } from './report.js';
 import type { LimitSettings } from './server-spec.js';

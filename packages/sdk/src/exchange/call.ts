@@ -37,6 +37,18 @@ export interface RequestEnvelope {
   readonly progressToken: ProgressToken | undefined;
 }
 
+/** What HTTP tells of a request besides its message. */
+export interface RequestFacts {
+  /** Names in lower case. They hold credentials: do not log all of them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What the token may be used for, if `authenticate` says so. */
+  readonly scopes: readonly string[] | undefined;
+  /** What the token says of its owner, if `authenticate` says so. */
+  readonly claims: JsonObject | undefined;
+  /** The legacy session. Modern requests belong to no session. */
+  readonly sessionId: string | undefined;
+}
+
 /** A request while a service works on it, independent of the era. */
 export interface Call {
   /** The client's id of the request that the call answers at the moment: for logs and traces. */
@@ -44,6 +56,8 @@ export interface Call {
   readonly method: string;
   readonly params: JsonObject;
   readonly peer: Peer;
+  /** The HTTP request that the call answers at the moment. Undefined on other transports. */
+  readonly request?: RequestFacts | undefined;
   /** Aborted when the peer cancels, the connection dies or the server stops. */
   readonly signal: AbortSignal;
   /** The same for listeners only. Unlike `signal` it costs nothing to read. */

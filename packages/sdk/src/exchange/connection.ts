@@ -1,6 +1,6 @@
 import type { IsthmusError } from '../errors.js';
 import type { Decoded, JsonRpcMessage, RequestId } from '../wire/json-rpc.js';
-import type { Era, HeaderParam, RequestEnvelope } from './call.js';
+import type { Era, HeaderParam, RequestEnvelope, RequestFacts } from './call.js';
 
 /**
  * A connection moves messages. It knows framing and backpressure, not MCP. Answers that are sent in one turn of the
@@ -35,6 +35,8 @@ export interface Connection {
   readonly brief?: boolean;
   /** The envelope of its only request, if the transport has read it. It is not read again. */
   readonly envelope?: RequestEnvelope | undefined;
+  /** The HTTP request that carried a request, while it has no answer. Not on other transports. */
+  factsOf?(id: RequestId): RequestFacts | undefined;
   /** Starts the delivery of messages. Called once. */
   open(receiver: Receiver): void;
   /**

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { checkedOptions, type OptionNames } from '../arguments.js';
 import { type Clock, systemClock, within } from '../async/clock.js';
 import type { Client } from '../client/client.js';
 import type { Upstream } from '../client/connect.js';
@@ -74,6 +75,8 @@ export interface Host extends AsyncDisposable {
 }
 
 /**
+ * Makes a host. It starts a server when it is first used.
+ *
  * ```ts
  * await using host = createHost({ servers: { weather: { command: 'npx', args: ['-y', 'weather-server'] } } });
  * const chat = host.conversation('weather', { answers: { elicit: askTheUser } });
@@ -81,6 +84,9 @@ export interface Host extends AsyncDisposable {
  * ```
  */
 export function createHost(options: HostOptions = {}): Host {
+  checkedOptions('createHost', options, HOST_OPTIONS, (_, value) =>
+    isDefinition(value) ? '; put the servers into "servers"' : undefined,
+  );
   const { clock = systemClock, maxProcesses = 64 } = options;
   if (!(Number.isSafeInteger(maxProcesses) && maxProcesses > 0)) {
     throw new IsthmusError(
@@ -201,6 +207,20 @@ export function createHost(options: HostOptions = {}): Host {
     [Symbol.asyncDispose]: () => host.close(),
   };
   return host;
+}
+
+const HOST_OPTIONS: OptionNames<HostOptions> = {
+  servers: true,
+  maxProcesses: true,
+  info: true,
+  cache: true,
+  ledger: true,
+  clock: true,
+  random: true,
+};
+
+function isDefinition(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('command' in value || 'url' in value);
 }
 
 /** Throws for an invalid definition, and for a server that is not a command. */

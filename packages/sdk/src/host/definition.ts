@@ -1,4 +1,6 @@
+import { checkedOptions, type OptionNames } from '../arguments.js';
 import type { Mode } from '../client/options.js';
+import { OPTION_NAMES } from '../config/options/option-table.js';
 import { type CommandSpec, given, type ProcessModel, type ServerSettings } from '../config/server-spec.js';
 import type { Answers } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
@@ -59,6 +61,9 @@ export interface HostedServerSettings
 }
 
 export function resolveDefinition(name: string, definition: ServerDefinition): HostedServerSettings {
+  checkedOptions(`Server ${name}`, definition, DEFINITION_OPTIONS, (option) =>
+    option === 'timeout' ? '; "timeoutMs" is the time for one call, in milliseconds' : undefined,
+  );
   const { processes = 'shared', idleMs, restart, health, overlap = false, mode = 'auto' } = definition;
   const { maxUnreadMs = 60_000 } = definition;
   const fail = (what: string) => new IsthmusError('INVALID_OPTION', `Server ${name}: ${what}`);
@@ -127,6 +132,21 @@ export function resolveDefinition(name: string, definition: ServerDefinition): H
   }
   return settings;
 }
+
+const DEFINITION_OPTIONS: OptionNames<ServerDefinition> = {
+  ...(Object.fromEntries(OPTION_NAMES.map((name) => [name, true])) as OptionNames<ServerSettings>),
+  kind: true,
+  name: true,
+  source: true,
+  overrides: true,
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  mode: true,
+  answers: true,
+  capabilities: true,
+};
 
 const MODELS: ReadonlySet<string> = new Set(['shared', 'per-conversation', 'per-principal']);
 

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { Context } from './context.js';
 import type { RegisteredPrompt } from './prompts.js';
 import { type Registry, withoutPrototype } from './registry.js';
-import type { RegisteredTemplate } from './resources.js';
+import type { RegisteredTemplate } from './resources/resources.js';
 
 /** Suggests values for the text typed so far; `others` are the arguments that are already filled in. */
 export type Completer = (
@@ -54,7 +54,7 @@ function findCompleters(
   if (isJsonObject(ref) && ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
     const prompt = prompts.get(ref['name']);
     if (!prompt) throw invalidParams(`Unknown prompt: ${ref['name']}`);
-    return prompt.complete;
+    return prompt.arguments.complete;
   }
   if (isJsonObject(ref) && ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
     const template = templates.get(ref['uri']);

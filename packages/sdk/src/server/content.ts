@@ -5,21 +5,22 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type {
   BlobResourceContents,
   CallToolResult,
-  ContentBlock,
   GetPromptResult,
   InputRequests,
   PromptMessage,
   ReadResourceResult,
   TextResourceContents,
 } from '../wire/model.js';
+import { blockFlaw, isBlock, refuseContent, refuseMisspelledBlock } from './content-blocks.js';
 
 /** Makes a tool result of a string, content blocks, a whole result, or any other value (as structured content). */
-export function toToolResult(value: unknown): JsonObject {
+export function toToolResult(value: unknown, tool: string): JsonObject {
   if (value === undefined) return { content: [] };
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] };
-  if (isToolResult(value)) return withContent(value);
+  if (isToolResult(value, tool)) return withContent(value);
   if (isBlock(value)) return { content: [value] };
   if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) return { content: value };
+  refuseMisspelledBlock(value, tool);
   return { ...structured(value) };
 }
 
@@ -53,9 +54,13 @@ export function toolError(message: string): JsonObject {
 }
 
 /** Whether a value is a whole result, not data that happens to be an object. */
-function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
+function isToolResult(value: unknown, tool: string): value is JsonObject & Partial<CallToolResult> {
   if (!isJsonObject(value)) return false;
-  if (Array.isArray(value['content'])) return value['content'].every(isBlock);
+  if (Array.isArray(value['content'])) {
+    if (value['content'].every(isBlock)) return true;
+    refuseContent(value, value['content'], tool);
+    return false;
+  }
   if (value['content'] !== undefined) return false;
   return (
     'structuredContent' in value || (typeof value['isError'] === 'boolean' && Object.keys(value).length === 1)
@@ -66,8 +71,11 @@ function isToolResult(value: unknown): value is JsonObject & Partial<CallToolRes
  * With an output schema plain data is expected, so only a value that cannot be data counts as a whole result: one with
  * structured content, or a failure with its text.
  */
-export function isExplicitResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
-  if (!isToolResult(value)) return false;
+export function isExplicitResult(
+  value: unknown,
+  tool: string,
+): value is JsonObject & Partial<CallToolResult> {
+  if (!isToolResult(value, tool)) return false;
   return 'structuredContent' in value || (value.isError === true && value.content !== undefined);
 }
 
@@ -104,8 +112,13 @@ export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | G
 export function toPromptResult(value: unknown, name: string, description: string | undefined): JsonObject {
   const result = toMessages(value, description);
   const messages = result['messages'] as unknown[];
-  if (!messages.every(isPromptMessage))
-    throw new TypeError(`The handler of prompt ${name} returned something that is not a message`);
+  for (const message of messages) {
+    if (!isPromptMessage(message))
+      throw new TypeError(`The handler of prompt ${name} returned something that is not a message`);
+    const flaw = blockFlaw(message.content);
+    if (flaw !== undefined)
+      throw new TypeError(`The handler of prompt ${name} returned content that ${flaw}`);
+  }
   return result;
 }
 
@@ -124,24 +137,6 @@ function toMessages(value: unknown, description: string | undefined): JsonObject
 
 function isPromptMessage(value: unknown): value is PromptMessage {
   return isJsonObject(value) && typeof value['role'] === 'string' && isJsonObject(value['content']);
-}
-
-/** Checks type and members, since plain data may have a member `type`, too. */
-function isBlock(value: unknown): value is ContentBlock {
-  if (!isJsonObject(value)) return false;
-  switch (value['type']) {
-    case 'text':
-      return typeof value['text'] === 'string';
-    case 'image':
-    case 'audio':
-      return typeof value['data'] === 'string' && typeof value['mimeType'] === 'string';
-    case 'resource':
-      return isJsonObject(value['resource']) && typeof value['resource']['uri'] === 'string';
-    case 'resource_link':
-      return typeof value['uri'] === 'string' && typeof value['name'] === 'string';
-    default:
-      return false;
-  }
 }
 
 export type { InputRequired };

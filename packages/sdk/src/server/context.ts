@@ -44,6 +44,26 @@ export class Context {
     return this.#call.params;
   }
 
+  /** The headers of the HTTP request, with names in lower case. Undefined on other transports. */
+  get headers(): Readonly<Record<string, string>> | undefined {
+    return this.#call.request?.headers;
+  }
+
+  /** What the caller's token may be used for. Undefined unless `authenticate` says so. */
+  get scopes(): readonly string[] | undefined {
+    return this.#call.request?.scopes;
+  }
+
+  /** What the caller's token says of its owner. Undefined unless `authenticate` says so. */
+  get claims(): JsonObject | undefined {
+    return this.#call.request?.claims;
+  }
+
+  /** The legacy HTTP session. Undefined in the modern era, which has no sessions, and on other transports. */
+  get sessionId(): string | undefined {
+    return this.#call.request?.sessionId;
+  }
+
   /** Answers to an earlier `inputRequired` of this call, by key. */
   get answers(): InputResponses | undefined {
     return this.#call.answers;

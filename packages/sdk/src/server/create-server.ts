@@ -1,80 +1,46 @@
+import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Call, Change, Service } from '../exchange/call.js';
+import type { Call, Change } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
-import type { CacheHints, Icon, Implementation, ServerCapabilities } from '../wire/model.js';
+import type { CacheHints, Implementation, ServerCapabilities } from '../wire/model.js';
+import { checkRegistration, explainOfficialMethods } from './check-registration.js';
 import { complete } from './completions.js';
-import {
-  addPrompt,
-  getPrompt,
-  type PromptArgumentDefinition,
-  type PromptDefinition,
-  type PromptHandler,
-  type RegisteredPrompt,
-} from './prompts.js';
-import { checkCacheHints, createRegistry, type Registration, type Registry } from './registry.js';
+import { addPrompt, getPrompt, type RegisteredPrompt } from './prompts.js';
+import { checkCacheHints, createRegistry, type Registry } from './registry.js';
+import { listResources } from './resources/list-resources.js';
 import {
   addResource,
   addTemplate,
   type RegisteredResource,
   type RegisteredTemplate,
-  type ResourceDefinition,
-  type ResourceHandler,
   readResource,
-  type TemplateDefinition,
-  type TemplateHandler,
-} from './resources.js';
-import type { AnySchema } from './schema.js';
-import { addTool, callTool, type RegisteredTool, type ToolDefinition, type ToolHandler } from './tools.js';
+} from './resources/resources.js';
+import type { Middleware, Server, ServerOptions } from './server.js';
+import { addTool, callTool, type RegisteredTool } from './tools.js';
 
-export interface ServerOptions {
-  readonly name: string;
-  readonly version: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly websiteUrl?: string;
-  readonly icons?: Icon[];
-  /** Instructions for the model on how to use this server. */
-  readonly instructions?: string;
-  /** Entries per page of a list. Default 1000. */
-  readonly pageSize?: number;
-  /** How long modern clients may cache each list, and the discovery result. Default: not at all. */
-  readonly cache?: Partial<Record<'discover' | 'tools' | 'prompts' | 'resources' | 'templates', CacheHints>>;
-  /** Capabilities to announce from the start, before anything is registered. */
-  readonly announce?: ReadonlyArray<'tools' | 'prompts' | 'resources' | 'completions'>;
-  /** Whether handlers may send log messages to clients that ask for them. Default true. */
-  readonly logging?: boolean;
-}
-
-/** Wraps every call of the server's methods; it may pass another call to `next`. */
-export type Middleware = (call: Call, next: (call?: Call) => Promise<JsonObject>) => Promise<JsonObject>;
-
-/** Defines tools, resources and prompts once, for both eras and every transport. */
-export interface Server extends Service {
-  tool<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined>(
-    name: string,
-    definition: ToolDefinition<I, O>,
-    handler: ToolHandler<I, O>,
-  ): Registration;
-  resource(uri: string, definition: ResourceDefinition, handler: ResourceHandler): Registration;
-  /** `uriTemplate` is an RFC 6570 template; the handler gets its variables. */
-  resourceTemplate(
-    uriTemplate: string,
-    definition: TemplateDefinition,
-    handler: TemplateHandler,
-  ): Registration;
-  prompt<const A extends Record<string, PromptArgumentDefinition> = {}>(
-    name: string,
-    definition: PromptDefinition<A>,
-    handler: PromptHandler<A>,
-  ): Registration;
-  /** Tells subscribers that a resource has new content. */
-  resourceUpdated(uri: string): void;
-  /** The first one added is the outermost. */
-  use(middleware: Middleware): void;
-}
-
-export function createServer(options: ServerOptions): Server {
+/**
+ * Makes a server. It answers once it is served.
+ *
+ * ```ts
+ * const server = createServer({ name: 'greeter', version: '1.0.0' });
+ * server.tool('hello', { description: 'Says hello' }, () => 'Hello');
+ * await serve(server, stdio());
+ * ```
+ */
+export function createServer(options: ServerOptions): Server;
+export function createServer(given: ServerOptions, ...surplus: unknown[]): Server {
+  if (surplus.length > 0) {
+    const got = kindOf(surplus[0]);
+    throw invalidArgument(
+      `createServer takes one argument, got ${got} as the second: put all options into the first`,
+    );
+  }
+  const options = checkedOptions('createServer', given, SERVER_OPTIONS, (option) =>
+    option === 'capabilities'
+      ? '; capabilities follow from what is registered, and from "announce"'
+      : undefined,
+  );
   const { name, version, pageSize = 1000 } = options;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '') {
     throw new IsthmusError('INVALID_OPTION', 'createServer needs a name and a version');
@@ -102,6 +68,7 @@ export function createServer(options: ServerOptions): Server {
   const prompts = registryOf<RegisteredPrompt>('prompt', 'prompts');
   const resources = registryOf<RegisteredResource>('resource', 'resources');
   const templates = registryOf<RegisteredTemplate>('resource template', 'resources');
+  /** A declared capability must not disappear. */
   let completes = false;
 
   const methods = new Map<string, (call: Call) => JsonObject | Promise<JsonObject>>([
@@ -109,7 +76,13 @@ export function createServer(options: ServerOptions): Server {
     ['tools/call', (call) => callTool(tools, call)],
     ['prompts/list', (call) => list(call, 'prompts', prompts, options.cache?.prompts)],
     ['prompts/get', (call) => getPrompt(prompts, call)],
-    ['resources/list', (call) => list(call, 'resources', resources, options.cache?.resources)],
+    [
+      'resources/list',
+      async (call) => ({
+        ...(await listResources(resources, templates, call, pageSize)),
+        ...options.cache?.resources,
+      }),
+    ],
     [
       'resources/templates/list',
       (call) => list(call, 'resourceTemplates', templates, options.cache?.templates),
@@ -126,17 +99,22 @@ export function createServer(options: ServerOptions): Server {
   const middlewares: Middleware[] = [];
 
   const announced = new Set(options.announce);
-  const resolveCapabilities = (): ServerCapabilities => ({
-    ...((options.logging ?? true) && { logging: {} }),
-    ...((completes || announced.has('completions')) && { completions: {} }),
-    ...((prompts.used || announced.has('prompts')) && { prompts: { listChanged: true } }),
-    ...((resources.used || templates.used || announced.has('resources')) && {
-      resources: { subscribe: true, listChanged: true },
-    }),
-    ...((tools.used || announced.has('tools')) && { tools: { listChanged: true } }),
-  });
+  const resolveCapabilities = (): ServerCapabilities => {
+    completes ||=
+      prompts.all().some((prompt) => prompt.arguments.complete.size > 0) ||
+      templates.all().some((template) => template.complete.size > 0);
+    return {
+      ...((options.logging ?? true) && { logging: {} }),
+      ...((completes || announced.has('completions')) && { completions: {} }),
+      ...((prompts.used || announced.has('prompts')) && { prompts: { listChanged: true } }),
+      ...((resources.used || templates.used || announced.has('resources')) && {
+        resources: { subscribe: true, listChanged: true },
+      }),
+      ...((tools.used || announced.has('tools')) && { tools: { listChanged: true } }),
+    };
+  };
 
-  return {
+  return explainOfficialMethods<Server>({
     info: implementation(options),
     instructions: options.instructions,
     discoveryCache: options.cache?.discover,
@@ -147,23 +125,43 @@ export function createServer(options: ServerOptions): Server {
     handle: (call) => handle(call),
     headerParams: (toolName) => tools.get(toolName)?.headerParams ?? [],
     watch: feed.watch,
-    tool: (toolName, definition, handler) => addTool(tools, toolName, definition, handler),
-    resource: (uri, definition, handler) => addResource(resources, uri, definition, handler),
-    resourceTemplate(uriTemplate, definition, handler) {
-      completes ||= Object.keys(definition.complete ?? {}).length > 0;
+    tool(toolName, definition, handler, ...surplus: unknown[]) {
+      checkRegistration('tool', [toolName, definition, handler, ...surplus]);
+      return addTool(tools, toolName, definition, handler);
+    },
+    resource(uri, definition, handler, ...surplus: unknown[]) {
+      checkRegistration('resource', [uri, definition, handler, ...surplus]);
+      return addResource(resources, uri, definition, handler);
+    },
+    resourceTemplate(uriTemplate, definition, handler, ...surplus: unknown[]) {
+      checkRegistration('resourceTemplate', [uriTemplate, definition, handler, ...surplus]);
       return addTemplate(templates, uriTemplate, definition, handler);
     },
-    prompt(promptName, definition, handler) {
-      completes ||= Object.values(definition.arguments ?? {}).some((argument) => argument.complete);
-      return addPrompt(prompts, promptName, definition, handler);
+    prompt(promptName: string, definition: object, handler: unknown, ...surplus: unknown[]) {
+      checkRegistration('prompt', [promptName, definition, handler, ...surplus]);
+      return addPrompt(prompts, promptName, definition, handler as RegisteredPrompt['get']);
     },
     resourceUpdated: (uri) => feed.publish({ kind: 'resource', uri }),
     use(middleware) {
       middlewares.push(middleware);
       handle = compose(middlewares, dispatch);
     },
-  };
+  });
 }
+
+const SERVER_OPTIONS: OptionNames<ServerOptions> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: true,
+  instructions: true,
+  pageSize: true,
+  cache: true,
+  announce: true,
+  logging: true,
+};
 
 const ANNOUNCEABLE: ReadonlySet<unknown> = new Set(['tools', 'prompts', 'resources', 'completions']);
 

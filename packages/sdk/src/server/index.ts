@@ -8,11 +8,21 @@ export type * from '../wire/model.js';
 export type { Completer, Suggestions } from './completions.js';
 export { type InputRequired, inputRequired } from './content.js';
 export { Context, type ElicitAnswer } from './context.js';
-export { createServer, type Middleware, type Server, type ServerOptions } from './create-server.js';
-export type { PromptArgumentDefinition, PromptDefinition } from './prompts.js';
+export { createServer } from './create-server.js';
+export type { PromptArgumentDefinition } from './prompt-arguments.js';
+export type { PromptDefinition, PromptRegistration, SchemaPromptDefinition } from './prompts.js';
 export type { Registration } from './registry.js';
-export { type ResourceDefinition, resourceNotFound, type TemplateDefinition } from './resources.js';
+export {
+  type ListedResource,
+  type ResourceDefinition,
+  type ResourceRegistration,
+  resourceNotFound,
+  type TemplateDefinition,
+  type TemplateListing,
+  type TemplateRegistration,
+} from './resources/resources.js';
+export type { TemplateVariables, VariablesOf } from './resources/template-variables.js';
 export { type AnySchema, type JsonSchema, jsonSchema, withJsonSchema } from './schema.js';
 export { type Served, type ServeOptions, serve } from './serve.js';
-export type { ToolDefinition } from './tools.js';
-export type { TemplateVariables } from './uri-template.js';
+export type { Middleware, Server, ServerOptions } from './server.js';
+export type { ToolDefinition, ToolRegistration } from './tools.js';

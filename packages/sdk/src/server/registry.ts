@@ -15,11 +15,17 @@ export interface Registration {
   remove(): void;
 }
 
+/** A registration as the registry returns it. `tool`, `prompt` and the others give `update` its types. */
+export interface UpdatableRegistration extends Registration {
+  update(changes: object, handler?: unknown): void;
+}
+
 /** The tools, prompts, resources or templates of a server by name, in the order of registration, listed in pages. */
 export interface Registry<T> {
   /** True once anything was registered, also if it was removed: a declared capability must not disappear. */
   readonly used: boolean;
-  add(name: string, item: T): Registration;
+  /** `rebuild` makes the item with other members of its definition, or another handler. */
+  add(name: string, item: T, rebuild: (changes: object, handler: unknown) => T): UpdatableRegistration;
   /** Enabled items only. */
   get(name: string): T | undefined;
   /** Enabled items, in order. */
@@ -52,7 +58,7 @@ export function createRegistry<T>(options: {
     get used() {
       return used;
     },
-    add(name, item) {
+    add(name, item, rebuild) {
       if (typeof name !== 'string' || name === '') {
         throw new IsthmusError('INVALID_OPTION', `A ${kind} needs a name`);
       }
@@ -84,6 +90,14 @@ export function createRegistry<T>(options: {
           entries.delete(name);
           changed();
         },
+        update(changes, handler) {
+          if (entries.get(name) !== entry) {
+            throw new IsthmusError('INVALID_OPTION', `The ${kind} "${name}" was removed; register it again`);
+          }
+          entry.item = rebuild(changes, handler);
+          // Clients see the definition only, not the handler.
+          if (Object.keys(changes).length > 0) changed();
+        },
       };
     },
     get(name) {
@@ -106,7 +120,7 @@ export function createRegistry<T>(options: {
 }
 
 interface Entry<T> {
-  readonly item: T;
+  item: T;
   /** Never reused, so that a cursor stays valid when other entries are added and removed. */
   readonly order: number;
   enabled: boolean;

@@ -54,6 +54,10 @@ export function compileSchema(schema: AnySchema, side: 'input' | 'output', owner
   if (isStandardSchema(schema)) return compileStandard(schema, side, owner);
   if (!isJsonObject(schema))
     throw invalidSchema(owner, 'it is neither a Standard Schema nor a JSON Schema object');
+  const [field] = Object.entries(schema).find(([, value]) => isStandardSchema(value)) ?? [];
+  if (field !== undefined) {
+    throw invalidSchema(owner, `it is a plain object of schemas; wrap it: z.object({ ${field}: … })`);
+  }
   const problem = checkJsonSchema(schema);
   if (problem !== undefined) throw invalidSchema(owner, problem);
   return { json: schema, check: compileJsonSchema(schema, owner) };
@@ -63,7 +67,7 @@ export function invalidSchema(owner: string, why: string): IsthmusError {
   return new IsthmusError('INVALID_OPTION', `The schema of ${owner} cannot be used: ${why}`);
 }
 
-function isStandardSchema(schema: AnySchema): schema is StandardSchemaV1 {
+export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   // arktype's schemas are functions.
   return (
     (typeof schema === 'object' || typeof schema === 'function') && schema !== null && '~standard' in schema

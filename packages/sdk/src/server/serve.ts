@@ -1,3 +1,4 @@
+import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { within } from '../async/clock.js';
 import { planDeparture } from '../async/departure.js';
 import { LiveSet } from '../async/live-set.js';
@@ -51,7 +52,8 @@ export async function serve(
   options: ServeOptions = {},
 ): Promise<Served> {
   const all = Array.isArray(listeners) ? (listeners as readonly Listener[]) : [listeners as Listener];
-  if (all.length === 0) throw new IsthmusError('INVALID_OPTION', 'serve needs at least one listener');
+  checkServe(service, all);
+  checkedOptions('serve', options, SERVE_OPTIONS);
   const settings = resolveServing(options);
   const runtime = createModernServerState(settings);
   const open = new LiveSet<ServedConnection>();
@@ -116,6 +118,45 @@ export async function serve(
     ownProcess(served, planDeparture({ isStdio, graceMs: options.graceMs }));
   return served;
 }
+
+function checkServe(service: Service, listeners: readonly Listener[]): void {
+  if (typeof service?.handle !== 'function') {
+    const advice = isListener(service) ? 'the server comes first: serve(server, stdio())' : kindOf(service);
+    throw invalidArgument(`serve needs a server of createServer or createBridge, got ${advice}`);
+  }
+  if (listeners.length > 0 && listeners.every(isListener)) return;
+  const wrong = listeners.find((each) => !isListener(each));
+  const isConnector = typeof (wrong as { connect?: unknown } | undefined)?.connect === 'function';
+  const got = isConnector
+    ? 'a connector, which opens connections to other servers'
+    : listeners.length === 0
+      ? 'an empty list'
+      : kindOf(wrong);
+  throw invalidArgument(
+    `serve needs a listener, got ${got}. Write serve(server, stdio()) or serve(server, http({ port }))`,
+  );
+}
+
+function isListener(value: unknown): boolean {
+  return typeof (value as Partial<Listener> | null | undefined)?.listen === 'function';
+}
+
+const SERVE_OPTIONS: OptionNames<ServeOptions> = {
+  ownsProcess: true,
+  onClose: true,
+  clock: true,
+  eras: true,
+  graceMs: true,
+  askTimeoutMs: true,
+  maxListens: true,
+  pingIntervalMs: true,
+  stateKey: true,
+  maxConcurrent: true,
+  maxQueued: true,
+  maxQueuedBytes: true,
+  roundTtlMs: true,
+  maxParked: true,
+};
 
 async function listenOnAll(
   listeners: readonly Listener[],

@@ -1,3 +1,4 @@
+import { checkedOptions, type OptionNames } from '../arguments.js';
 import { isThenable } from '../async/deferred.js';
 import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
 import { readHeaderParams } from '../era/modern/headers.js';
@@ -8,6 +9,7 @@ import type { Checked } from '../schema/json-schema.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { CallToolResult, ContentBlock, Icon, Tool, ToolAnnotations } from '../wire/model.js';
+import { checkHandler } from './check-registration.js';
 import { isExplicitResult, toolError, toToolResult } from './content.js';
 import { Context } from './context.js';
 import { defined, type Registration, type Registry } from './registry.js';
@@ -17,6 +19,7 @@ import {
   compileSchema,
   type Input,
   invalidSchema,
+  isStandardSchema,
   type Output,
 } from './schema.js';
 
@@ -27,6 +30,10 @@ export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySc
   readonly input?: I;
   /** The structured content of the result. */
   readonly output?: O;
+  /** The same as `input`, as the official SDK spells it. */
+  readonly inputSchema?: I;
+  /** The same as `output`, as the official SDK spells it. */
+  readonly outputSchema?: O;
   readonly annotations?: ToolAnnotations;
   readonly icons?: Icon[];
   readonly _meta?: JsonObject;
@@ -55,12 +62,61 @@ export interface RegisteredTool {
   readonly run: (args: never, ctx: Context) => unknown;
 }
 
+/** Controls a registered tool. */
+export interface ToolRegistration<I extends AnySchema | undefined, O extends AnySchema | undefined>
+  extends Registration {
+  /**
+   * Changes members of the definition, and the handler if one is given. The rest stays. Clients are notified. A new
+   * `input` or `output` needs a handler that fits it.
+   */
+  update<I2 extends AnySchema | undefined = I, O2 extends AnySchema | undefined = O>(
+    changes: ToolDefinition<I2, O2>,
+    handler?: ToolHandler<I2, O2>,
+  ): void;
+}
+
 export function addTool<I extends AnySchema | undefined, O extends AnySchema | undefined>(
   registry: Registry<RegisteredTool>,
   name: string,
-  definition: ToolDefinition<I, O>,
+  given: ToolDefinition<I, O>,
   run: ToolHandler<I, O>,
-): Registration {
+): ToolRegistration<I, O> {
+  let definition: AnyToolDefinition = checkedTool(name, given);
+  let handler = run as RegisteredTool['run'];
+  const registration = registry.add(name, buildTool(name, definition, handler), (changes, next) => {
+    const changed = { ...definition, ...checkedTool(name, changes) };
+    const changedHandler = (next ?? handler) as RegisteredTool['run'];
+    checkHandler(name, changedHandler);
+    const tool = buildTool(name, changed, changedHandler);
+    definition = changed;
+    handler = changedHandler;
+    return tool;
+  });
+  warnOfName(name);
+  return registration;
+}
+
+type AnyToolDefinition = ToolDefinition<AnySchema | undefined, AnySchema | undefined>;
+
+function checkedTool(name: string, given: AnyToolDefinition): AnyToolDefinition {
+  return checkedOptions(`server.tool(${JSON.stringify(name)})`, given, TOOL_OPTIONS, (option, value) =>
+    isStandardSchema(value) ? `; wrap the arguments: { input: z.object({ ${option}: … }) }` : undefined,
+  );
+}
+
+const TOOL_OPTIONS: OptionNames<AnyToolDefinition> = {
+  title: true,
+  description: true,
+  input: true,
+  output: true,
+  inputSchema: true,
+  outputSchema: true,
+  annotations: true,
+  icons: true,
+  _meta: true,
+};
+
+function buildTool(name: string, definition: AnyToolDefinition, run: RegisteredTool['run']): RegisteredTool {
   const { input, output, title, description, annotations, icons, _meta } = definition;
   const owner = `tool ${name}`;
   const compiledInput = input && compileSchema(input, 'input', `${owner} (input)`);
@@ -71,13 +127,20 @@ export function addTool<I extends AnySchema | undefined, O extends AnySchema | u
     throw invalidSchema(owner, 'the input must have type "object" at its root');
   const outputSchema = compiledOutput?.json;
   const listed = { name, title, description, inputSchema, outputSchema, annotations, icons, _meta };
-  return registry.add(name, {
+  return {
     listed: defined(listed) as unknown as Tool,
     input: compiledInput,
     output: compiledOutput,
     headerParams: headerParamsOf(owner, inputSchema),
-    run: run as RegisteredTool['run'],
-  });
+    run,
+  };
+}
+
+/** MCP allows more names than the APIs of language models do. */
+function warnOfName(name: string): void {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return;
+  const why = `The tool name "${name.slice(0, 80)}" is refused by LLM APIs: they allow 1 to 64 letters, digits, _ and -`;
+  process.emitWarning(why, { type: 'IsthmusWarning', code: 'ISTHMUS_TOOL_NAME' });
 }
 
 /** Clients leave out a tool with invalid header annotations, so its author gets the error at registration. */
@@ -123,9 +186,9 @@ function invoke(tool: RegisteredTool, args: unknown, call: Call): JsonObject | P
 
 function conclude(tool: RegisteredTool, value: unknown): JsonObject | Promise<JsonObject> {
   if (isJsonObject(value) && isInputRequired(value)) return value;
-  if (!tool.output) return toToolResult(value);
-  const given = isExplicitResult(value) ? value : { structuredContent: value };
-  if (given.isError === true) return toToolResult(given);
+  if (!tool.output) return toToolResult(value, tool.listed.name);
+  const given = isExplicitResult(value, tool.listed.name) ? value : { structuredContent: value };
+  if (given.isError === true) return toToolResult(given, tool.listed.name);
   const checked = tool.output.check(given.structuredContent);
   return checked instanceof Promise
     ? checked.then((outcome) => conforming(tool, given, outcome))
@@ -137,7 +200,7 @@ function conclude(tool: RegisteredTool, value: unknown): JsonObject | Promise<Js
  * does not fit is an error of the server, not of the caller.
  */
 function conforming(tool: RegisteredTool, given: JsonObject, checked: Checked): JsonObject {
-  if (checked.ok) return toToolResult({ ...given, structuredContent: checked.value });
+  if (checked.ok) return toToolResult({ ...given, structuredContent: checked.value }, tool.listed.name);
   throw new ProtocolError(
     ErrorCode.InternalError,
     `Tool ${tool.listed.name} returned data that does not fit its output schema: ${checked.problem}`,

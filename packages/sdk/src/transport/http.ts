@@ -1,7 +1,9 @@
+import { checkedOptions, type OptionNames } from '../arguments.js';
 import type { Connector, Listener } from '../exchange/connection.js';
 import { httpConnector } from './http-client/connector.js';
 import type { HttpConnectOptions } from './http-client/options.js';
 import { type HttpListenOptions, httpListener } from './http-server/http-listener.js';
+import { LISTEN_OPTIONS } from './http-server/option-names.js';
 
 export type { Challenge, HeaderRecord, HttpConnectOptions } from './http-client/options.js';
 export type { HttpListenOptions } from './http-server/http-listener.js';
@@ -31,6 +33,28 @@ export function http(
   first: string | URL | HttpListenOptions = {},
   options?: HttpConnectOptions,
 ): Connector | Listener {
-  if (typeof first === 'string' || first instanceof URL) return httpConnector(first, options);
-  return httpListener(first);
+  if (typeof first === 'string' || first instanceof URL) {
+    return httpConnector(first, checkedOptions('http', options ?? {}, CONNECT_OPTIONS));
+  }
+  return httpListener(
+    checkedOptions('http', first, LISTEN_OPTIONS, (name) =>
+      name === 'url' ? '; to connect, write http(url, options)' : undefined,
+    ),
+  );
 }
+
+const CONNECT_OPTIONS: OptionNames<HttpConnectOptions> = {
+  headers: true,
+  onUnauthorized: true,
+  fetch: true,
+  onWarning: true,
+  maxRetryAfterMs: true,
+  maxRedirects: true,
+  allowCrossOriginRedirects: true,
+  maxAnswerBytes: true,
+  maxConcurrent: true,
+  sse: true,
+  connectTimeoutMs: true,
+  postTimeoutMs: true,
+  clock: true,
+};

@@ -7,6 +7,7 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
+import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import { clientKey } from '../exchange/client-key.js';
@@ -32,6 +33,7 @@ export interface TcpOptions extends SocketOptions {
 
 /** A TCP port, to `serve` on or to `connect` to. Each connection has its own era. */
 export function tcp(options: TcpOptions): Listener & Connector {
+  checkedOptions('tcp', options, TCP_OPTIONS);
   const { host = '127.0.0.1', port } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
     throw new IsthmusError('INVALID_OPTION', `tcp: port must be an integer from 0 to 65535, got ${port}`);
@@ -51,6 +53,8 @@ export function tcp(options: TcpOptions): Listener & Connector {
  * (`\\.\pipe\name`).
  */
 export function unixSocket(path: string, options: SocketOptions = {}): Listener & Connector {
+  if (typeof path !== 'string') throw invalidArgument(`unixSocket needs a path, got ${kindOf(path)}`);
+  checkedOptions('unixSocket', options, SOCKET_OPTIONS);
   if (path === '') throw new IsthmusError('INVALID_OPTION', 'unixSocket: the path is empty');
   if (process.platform !== 'win32' && Buffer.byteLength(path) > MAX_PATH_BYTES) {
     // The system would truncate the path and listen somewhere else.
@@ -68,6 +72,9 @@ export function unixSocket(path: string, options: SocketOptions = {}): Listener 
   });
   return { ...listener, ...socketConnector(address, { path }, options) };
 }
+
+const SOCKET_OPTIONS: OptionNames<SocketOptions> = { maxLineBytes: true, maxConnections: true };
+const TCP_OPTIONS: OptionNames<TcpOptions> = { ...SOCKET_OPTIONS, host: true, port: true };
 
 function socketConnector(address: string, where: NetConnectOpts, options: SocketOptions): Connector {
   return {

@@ -1,3 +1,4 @@
+import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Connector, Listener } from '../exchange/connection.js';
@@ -19,6 +20,11 @@ export function stdio(command: CommandOptions): Connector;
  */
 export function stdio(options?: StdioOptions): Listener;
 export function stdio(options: StdioOptions | CommandOptions = {}): Listener | Connector {
+  if (typeof options === 'string')
+    throw invalidArgument(`stdio: write stdio({ command: ${JSON.stringify(options)}, args: […] })`);
+  checkedOptions('stdio', options, 'command' in options ? COMMAND_OPTIONS : SERVE_OPTIONS, (name) =>
+    name === 'cmd' || name === 'args' ? '; to start a server, write stdio({ command, args })' : undefined,
+  );
   if ('command' in options) return lazyCommand(options);
   const { maxLineBytes } = options;
   if (maxLineBytes !== undefined && !(Number.isSafeInteger(maxLineBytes) && maxLineBytes > 0)) {
@@ -46,12 +52,30 @@ export function stdio(options: StdioOptions | CommandOptions = {}): Listener | C
 
 export type { CommandOptions };
 
+const SERVE_OPTIONS: OptionNames<StdioOptions> = { maxLineBytes: true };
+const COMMAND_OPTIONS: OptionNames<CommandOptions> = {
+  command: true,
+  args: true,
+  cwd: true,
+  env: true,
+  inheritEnv: true,
+  stderrBytes: true,
+  shutdown: true,
+  watchers: true,
+  clock: true,
+  label: true,
+  maxLineBytes: true,
+  onStderr: true,
+};
+
 /** The code for child processes is loaded when one is started; a server on stdio never loads it. */
 function lazyCommand(options: CommandOptions): Connector {
   const { command, args = [], cwd = process.cwd(), env = {} } = options;
   if (typeof command !== 'string' || command === '') {
     throw new IsthmusError('INVALID_OPTION', 'stdio: command must be the name or path of a program');
   }
+  if (!Array.isArray(args))
+    throw invalidArgument(`stdio: args must be a list of strings, got ${kindOf(args)}`);
   return {
     label: options.label ?? [command, ...args].join(' '),
     identity: JSON.stringify([command, args, cwd, env]),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuMsOf } from '../../../../test/support/cpu-time.js';
 import { createServer, resourceNotFound, type TemplateVariables } from '../../src/index.js';
-import { parseUriTemplate } from '../../src/server/uri-template.js';
+import { parseUriTemplate } from '../../src/server/resources/uri-template.js';
 import { connectTo, ERAS, payload } from '../support/server.js';
 
 const match = (template: string, uri: string) => parseUriTemplate(template).match(uri);

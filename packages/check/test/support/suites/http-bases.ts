@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpListenOptions, type HttpRequestFacts, http, type Refusal } from '@isthmus/sdk/http';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import { createServer, type Server } from '@isthmus/sdk/internal/server/create-server.js';
+import { createServer } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
 import { type ServeOptions, serve } from '@isthmus/sdk/internal/server/serve.js';
+import type { Server } from '@isthmus/sdk/internal/server/server.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { httpTarget } from '../../../src/index.js';
 import type { HttpBase } from './mutant.js';

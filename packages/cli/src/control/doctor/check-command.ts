@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { CommandSpec } from '@isthmus/sdk/internal/config/index.js';
-import { nearMiss } from '@isthmus/sdk/internal/config/options/option-kinds.js';
+import { nearMiss } from '@isthmus/sdk/internal/near-miss.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { oneLine } from '../../terminal/text.js';
 import type { Problem } from './diagnosis.js';

@@ -1,8 +1,9 @@
+import { nearMiss } from '../../near-miss.js';
 import { type DocumentTable, isTable, type Path } from '../documents/document.js';
 import type { ConfigReport } from '../report.js';
 import type { ServerSettings } from '../server-spec.js';
 import { ALIAS_NAMES, fromAliases } from './option-aliases.js';
-import { flawOf, nearMiss, notKnown } from './option-kinds.js';
+import { flawOf, notKnown } from './option-kinds.js';
 import { isOption, OPTION_NAMES, OPTIONS } from './option-table.js';
 
 /**

@@ -1,7 +1,7 @@
 import { type Cancellation, LazyAbort } from '../../async/abort.js';
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, Peer, Service } from '../../exchange/call.js';
+import type { Call, Peer, RequestFacts, Service } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
@@ -24,6 +24,7 @@ import {
 export interface LegacyServerSession {
   readonly peer: Peer;
   readonly logLevel: LoggingLevel | undefined;
+  requestOf(id: RequestId): RequestFacts | undefined;
   progress(call: LegacyServerCall, update: ProgressUpdate): void;
   log(call: LegacyServerCall, entry: LogEntry): void;
   ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
@@ -55,6 +56,10 @@ export class LegacyServerCall implements Call {
 
   get peer(): Peer {
     return this.#session.peer;
+  }
+
+  get request(): RequestFacts | undefined {
+    return this.#session.requestOf(this.id);
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,5 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Change, Peer, ServedSession, SessionKeeper } from '../../exchange/call.js';
+import type { Change, Peer, RequestFacts, ServedSession, SessionKeeper } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
@@ -10,6 +10,7 @@ import {
   isRequestId,
   type JsonObject,
   notificationMessage,
+  type RequestId,
 } from '../../wire/json-rpc.js';
 import type {
   InputRequest,
@@ -189,6 +190,10 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     this.#keeper?.end();
     this.#questions.fail(new IsthmusError('CONNECTION_CLOSED', reason));
     for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
+  }
+
+  requestOf(id: RequestId): RequestFacts | undefined {
+    return this.#side.connection.factsOf?.(id);
   }
 
   progress(call: LegacyServerCall, update: ProgressUpdate): void {

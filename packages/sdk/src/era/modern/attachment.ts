@@ -1,4 +1,4 @@
-import type { Peer, RequestEnvelope } from '../../exchange/call.js';
+import type { Peer, RequestEnvelope, RequestFacts } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, ProgressUpdate } from '../../wire/model.js';
@@ -29,6 +29,7 @@ export interface Attachment {
   readonly logLevel: LoggingLevel | undefined;
   readonly wantsProgress: boolean;
   log(entry: LogEntry): void;
+  readonly request: RequestFacts | undefined;
 }
 
 /** An attachment to one request of a connection. */
@@ -67,6 +68,10 @@ export class ConnectionAttachment implements Attachment {
 
   get live(): boolean {
     return this.inbound.live;
+  }
+
+  get request(): RequestFacts | undefined {
+    return this.#side.connection.factsOf?.(this.inbound.id);
   }
 
   get logLevel(): LogEntry['level'] | undefined {

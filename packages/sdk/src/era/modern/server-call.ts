@@ -1,7 +1,7 @@
 import { type Cancellation, LazyAbort } from '../../async/abort.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Call, Peer } from '../../exchange/call.js';
+import type { Call, Peer, RequestFacts } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
@@ -67,6 +67,10 @@ export class ModernServerCall implements Call {
 
   get peer(): Peer {
     return this.#peer;
+  }
+
+  get request(): RequestFacts | undefined {
+    return this.#at?.request;
   }
 
   get signal(): AbortSignal {

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkedOptions } from '../../arguments.js';
 import type { Listener } from '../../exchange/connection.js';
 import { Endpoint } from './endpoint.js';
 import { FetchExchange } from './exchange/fetch-exchange.js';
 import { NodeExchange } from './exchange/node-exchange.js';
 import { checkPort, type NodeServerOptions, openNodeServer } from './node-server.js';
+import { ENDPOINT_OPTIONS } from './option-names.js';
 import type { HttpEndpointOptions } from './options.js';
 
 /** Options of `http(options)`: the port, and how the endpoint serves. */
@@ -42,6 +44,8 @@ export interface HttpHandler extends Listener {
 }
 
 /**
+ * Makes an endpoint for a web server that you have already.
+ *
  * ```ts
  * const endpoint = httpHandler();
  * await serve(server, endpoint);
@@ -49,6 +53,9 @@ export interface HttpHandler extends Listener {
  * ```
  */
 export function httpHandler(options: HttpEndpointOptions = {}): HttpHandler {
+  checkedOptions('httpHandler', options, ENDPOINT_OPTIONS, (name) =>
+    name === 'port' || name === 'host' ? '; the web server around it has the port' : undefined,
+  );
   // The web server around it has checked the path.
   const endpoint = new Endpoint({ path: undefined, ...options });
   return {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
 import { BodyMemory, PROCESS_BODIES } from './admission/request-limits.js';
 import { type EventStoreFactory, memoryEventStore } from './sessions/event-store.js';
 
@@ -29,9 +30,13 @@ export type Authenticate = (
 
 type AuthenticationResult = string | Grant | Refusal | undefined;
 
-/** A principal whose credential can end. */
+/** A principal, and what its credential says. */
 export interface Grant {
   readonly principal: string;
+  /** What the credential may be used for. Handlers read it as `ctx.scopes`. */
+  readonly scopes?: readonly string[];
+  /** What the credential says of its owner, for example the payload of a JWT. Handlers read it as `ctx.claims`. */
+  readonly claims?: JsonObject;
   /**
    * Called from time to time while a stream is open that was opened with it. `expired`: its streams end, and the caller
    * may come back with a fresh token. `revoked`: its sessions and calls end as well.

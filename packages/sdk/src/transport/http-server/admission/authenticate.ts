@@ -74,8 +74,8 @@ async function identify(
   }
   if (typeof verdict === 'string') return { kind: 'known', principal: verdict };
   if (verdict && 'principal' in verdict) {
-    const { principal, standing } = verdict;
-    return { kind: 'known', principal, ...(standing && { grant: verdict }) };
+    const { principal, standing, scopes, claims } = verdict;
+    return { kind: 'known', principal, ...((standing || scopes || claims) && { grant: verdict }) };
   }
   const { status, challenge, retryAfterMs }: Refusal = verdict ?? { status: 401 };
   if (status === 503) {

@@ -1,3 +1,4 @@
+import type { RequestFacts } from '../../../exchange/call.js';
 import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from '../exchange/exchange.js';
 import type { CredentialState, Grant } from '../options.js';
 
@@ -45,6 +46,11 @@ export class GrantedExchange implements HttpExchange {
 
   header(name: string): string | undefined {
     return this.#inner.header(name);
+  }
+
+  facts(): RequestFacts {
+    const { scopes, claims } = this.grant;
+    return { ...this.#inner.facts(), scopes, claims };
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {

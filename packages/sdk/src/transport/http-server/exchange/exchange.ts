@@ -1,3 +1,5 @@
+import type { RequestFacts } from '../../../exchange/call.js';
+
 /** One HTTP request and its answer, independent of the HTTP library. Header names are in lower case. */
 export interface HttpExchange {
   readonly method: string;
@@ -10,6 +12,8 @@ export interface HttpExchange {
   /** The address of the client, where that is known. */
   readonly remote?: string | undefined;
   header(name: string): string | undefined;
+  /** All that a handler may read of the request. */
+  facts(): RequestFacts;
   /** Reads the body, once. A callback: a promise for each request is a measurable part of a small call. */
   body(maxBytes: number, onBody: (body: HttpBody) => void): void;
   /** Sends the whole answer. The parts of a body are sent one after the other. */
@@ -37,4 +41,9 @@ export interface HttpStream {
   /** Writes out what waits, then ends the answer. */
   end(): void;
   onDrain(callback: () => void): void;
+}
+
+/** The facts of a request that has only headers. */
+export function plainFacts(headers: Iterable<readonly [string, string]>): RequestFacts {
+  return { headers: Object.fromEntries(headers), scopes: undefined, claims: undefined, sessionId: undefined };
 }

@@ -1,5 +1,12 @@
 import { createDeferred } from '../../../async/deferred.js';
-import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
+import type { RequestFacts } from '../../../exchange/call.js';
+import {
+  type HttpBody,
+  type HttpExchange,
+  type HttpHeaders,
+  type HttpStream,
+  plainFacts,
+} from './exchange.js';
 
 /** An exchange over the Web's `Request` and `Response`. */
 export class FetchExchange implements HttpExchange {
@@ -28,6 +35,10 @@ export class FetchExchange implements HttpExchange {
     const value = this.#request.headers.get(name) ?? undefined;
     // Not every runtime lists it among the headers.
     return value === undefined && name === 'host' ? new URL(this.#request.url).host : value;
+  }
+
+  facts(): RequestFacts {
+    return plainFacts(this.#request.headers);
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
+import type { RequestFacts } from '../../../exchange/call.js';
+import {
+  type HttpBody,
+  type HttpExchange,
+  type HttpHeaders,
+  type HttpStream,
+  plainFacts,
+} from './exchange.js';
 import { ReadyAnswers } from './ready-answers.js';
 import type { UnreadAnswers } from './unread-answers.js';
 
@@ -42,6 +49,11 @@ export class NodeExchange implements HttpExchange {
     if (typeof value === 'string') return value;
     // What a name such as `constructor` finds in the object is neither a string nor a list.
     return Array.isArray(value) ? value.join(', ') : undefined;
+  }
+
+  facts(): RequestFacts {
+    const names = Object.keys(this.#request.headers);
+    return plainFacts(names.map((name) => [name, this.header(name) ?? '']));
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {

@@ -1,7 +1,7 @@
 import { createDeferred, type Deferred } from '../../../async/deferred.js';
 import type { Slotted } from '../../../async/live-set.js';
 import { httpStatusOf, retryAfterOf } from '../../../era/classify-http.js';
-import type { RequestEnvelope } from '../../../exchange/call.js';
+import type { RequestEnvelope, RequestFacts } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
 import { encodeInParts, encodeMessage } from '../../../wire/codec.js';
 import type { Decoded, JsonRpcErrorBody, JsonRpcMessage } from '../../../wire/json-rpc.js';
@@ -79,6 +79,10 @@ export class PostConnection implements Connection, Slotted {
   }
 
   hold(): void {}
+
+  factsOf(): RequestFacts {
+    return this.#options.exchange.facts();
+  }
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;

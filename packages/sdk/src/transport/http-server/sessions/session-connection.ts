@@ -1,4 +1,5 @@
 import { createDeferred } from '../../../async/deferred.js';
+import type { RequestFacts } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
 import { encodeMessage } from '../../../wire/codec.js';
 import {
@@ -127,6 +128,11 @@ export class SessionConnection implements Connection {
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;
+  }
+
+  factsOf(id: RequestId): RequestFacts | undefined {
+    const post = this.#posts.get(id);
+    return post && { ...post.exchange.facts(), sessionId: this.id };
   }
 
   /** Takes a POST of this session. Its answer ends with the last answer to its requests. False: it was refused. */

@@ -1,4 +1,5 @@
 import { createDeferred } from '../../../async/deferred.js';
+import type { RequestFacts } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
 import type { TakenSlot } from '../../../exchange/fair-slots.js';
 import { IdMap } from '../../../exchange/id-map.js';
@@ -8,10 +9,12 @@ import {
   type DecodedRequest,
   isRequestId,
   type JsonRpcMessage,
+  type RequestId,
 } from '../../../wire/json-rpc.js';
 import type { BodyReservation, RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError } from '../exchange/admitted-request.js';
 import { EventWriter, messageEvent } from '../exchange/event-writer.js';
+import type { HttpExchange } from '../exchange/exchange.js';
 import { batchProblem, contentsOf, inFlight, revisionIn } from '../posts/batch.js';
 
 /** The stream of one client, with the POSTs that belong to it. */
@@ -65,6 +68,11 @@ export class SseConnection implements Connection {
     this.#writer.write(`event: endpoint\ndata: ${reference}\n\n`, this.#now());
   }
 
+  factsOf(id: RequestId): RequestFacts | undefined {
+    const post = this.#posts.get(id);
+    return post && { ...post.exchange.facts(), sessionId: this.#id };
+  }
+
   /** How many requests have no answer. */
   get running(): number {
     return this.#posts.size;
@@ -98,7 +106,8 @@ export class SseConnection implements Connection {
     const slot = this.#limiter.enter(admitted, message, this.#id, requests.length);
     if (!slot) return false;
     admitted.reservation?.keep();
-    const post: SsePost = { slot, reservation: admitted.reservation, open: requests.length };
+    const { reservation, exchange } = admitted;
+    const post: SsePost = { slot, reservation, exchange, open: requests.length };
     for (const { id } of requests) this.#posts.set(id, post);
     return true;
   }
@@ -185,6 +194,7 @@ interface SsePost {
   readonly slot: TakenSlot;
   /** The memory of its body, kept until the last answer. */
   readonly reservation: BodyReservation | undefined;
+  readonly exchange: HttpExchange;
   open: number;
 }
 

@@ -1,7 +1,5 @@
-import { IsthmusError } from '../errors.js';
-
-/** Variables of a matched URI: a string, or a list if the template explodes the variable (`{path*}`). */
-export type TemplateVariables = Record<string, string | string[]>;
+import { IsthmusError } from '../../errors.js';
+import type { TemplateVariables } from './template-variables.js';
 
 /** Matches an RFC 6570 template: finds the values of its variables that expand to a URI. */
 export interface UriTemplate {

@@ -1,0 +1,77 @@
+import type { Call, Service } from '../exchange/call.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type { CacheHints, Icon } from '../wire/model.js';
+import type { PromptArgumentDefinition } from './prompt-arguments.js';
+import type {
+  PromptDefinition,
+  PromptHandler,
+  PromptRegistration,
+  SchemaPromptDefinition,
+  SchemaPromptHandler,
+} from './prompts.js';
+import type {
+  ResourceDefinition,
+  ResourceHandler,
+  ResourceRegistration,
+  TemplateDefinition,
+  TemplateHandler,
+  TemplateRegistration,
+} from './resources/resources.js';
+import type { AnySchema } from './schema.js';
+import type { ToolDefinition, ToolHandler, ToolRegistration } from './tools.js';
+
+/** What a server tells of itself, and how it lists what it has. */
+export interface ServerOptions {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: Icon[];
+  /** Instructions for the model on how to use this server. */
+  readonly instructions?: string;
+  /** Entries per page of a list. Default 1000. */
+  readonly pageSize?: number;
+  /** How long modern clients may cache each list, and the discovery result. Default: not at all. */
+  readonly cache?: Partial<Record<'discover' | 'tools' | 'prompts' | 'resources' | 'templates', CacheHints>>;
+  /** Capabilities to announce from the start, before anything is registered. */
+  readonly announce?: ReadonlyArray<'tools' | 'prompts' | 'resources' | 'completions'>;
+  /** Whether handlers may send log messages to clients that ask for them. Default true. */
+  readonly logging?: boolean;
+}
+
+/** Wraps every call of the server's methods; it may pass another call to `next`. */
+export type Middleware = (call: Call, next: (call?: Call) => Promise<JsonObject>) => Promise<JsonObject>;
+
+/** Defines tools, resources and prompts once, for both eras and every transport. */
+export interface Server extends Service {
+  /** Registers a tool. The handler gets the checked arguments and the context. */
+  tool<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined>(
+    name: string,
+    definition: ToolDefinition<I, O>,
+    handler: ToolHandler<I, O>,
+  ): ToolRegistration<I, O>;
+  /** Registers a resource with a fixed URI. */
+  resource(uri: string, definition: ResourceDefinition, handler: ResourceHandler): ResourceRegistration;
+  /** `uriTemplate` is an RFC 6570 template; the handler gets its variables, typed if the template is a literal. */
+  resourceTemplate<const T extends string>(
+    uriTemplate: T,
+    definition: TemplateDefinition<T>,
+    handler: TemplateHandler<T>,
+  ): TemplateRegistration<T>;
+  /** Registers a prompt. Its arguments are listed one by one, or have a schema. */
+  prompt<const A extends Record<string, PromptArgumentDefinition> = {}>(
+    name: string,
+    definition: PromptDefinition<A>,
+    handler: PromptHandler<A>,
+  ): PromptRegistration;
+  prompt<S extends AnySchema>(
+    name: string,
+    definition: SchemaPromptDefinition<S>,
+    handler: SchemaPromptHandler<S>,
+  ): PromptRegistration;
+  /** Tells subscribers that a resource has new content. */
+  resourceUpdated(uri: string): void;
+  /** The first one added is the outermost. */
+  use(middleware: Middleware): void;
+}
