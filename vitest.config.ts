@@ -52,6 +52,8 @@ const LONG = [
   'test/moving/command-lines.test.ts',
   'test/moving/sdk-programs.test.ts',
   'test/package/pack.test.ts',
+  'test/site/reference.test.ts',
+  'test/site/site.test.ts',
   'test/solved/memory.test.ts',
   'test/transparency/transparency.test.ts',
 ];
