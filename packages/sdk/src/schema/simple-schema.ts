@@ -84,8 +84,10 @@ function compileRequired(names: unknown): SimpleCheck | undefined {
   if (!Array.isArray(names)) return undefined;
   return (value, path) => {
     if (!isJsonObject(value)) return undefined;
-    const missing = names.find((name: string) => !Object.hasOwn(value, name));
-    return missing === undefined ? undefined : say(path, `must have required property '${missing}'`);
+    for (const name of names) {
+      if (!Object.hasOwn(value, name)) return say(path, `must have required property '${name}'`);
+    }
+    return undefined;
   };
 }
 
@@ -97,10 +99,11 @@ function compileProperties(properties: unknown): SimpleCheck | undefined {
     if (!check) return undefined;
     compiled.set(name, check);
   }
+  const own = [...compiled.keys()];
   return (value, path) => {
     if (!isJsonObject(value)) return undefined;
     // Many small values against a schema of many properties would cost the product of both.
-    const names = compiled.size > MANY ? Object.keys(value) : compiled.keys();
+    const names = own.length > MANY ? Object.keys(value) : own;
     for (const name of names) {
       const check = compiled.get(name);
       if (!check || !Object.hasOwn(value, name)) continue;

@@ -90,10 +90,11 @@ function projectPrompt(prompt: JsonObject, revision: LegacyRevision): JsonObject
 }
 
 function projectToolResult(result: JsonObject, revision: LegacyRevision): JsonObject {
-  const { structuredContent: structured, ...rest } = result;
+  const structured = result['structuredContent'];
   // Structured content came with 2025-06-18, and only as an object (TOOL-008).
   const kept = isAtLeast(revision, '2025-06-18') && isJsonObject(structured);
   if (isAtLeast(revision, '2025-11-25') && (kept || structured === undefined)) return result;
+  const rest = without(result, 'structuredContent');
   const content = withText(rest['content'], kept ? undefined : structured);
   return {
     ...rest,
