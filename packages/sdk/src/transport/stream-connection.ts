@@ -3,7 +3,7 @@ import { type Clock, systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
 import type { Child } from '../process/child.js';
-import { decodeLine, oversizeMessage } from '../wire/codec.js';
+import { decodeLine, decodeText, oversizeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
 import { createLineReader } from '../wire/lines.js';
 import { StreamOutput, type StreamOutputOptions } from './stream-output.js';
@@ -118,6 +118,9 @@ class StreamConnection implements Connection {
         // The broken last line of a server that died is not a message. The loss is reported separately.
         if (isEnding && this.#options.alwaysReads && message.kind === 'invalid') return;
         receiver.receive(message, undefined, length);
+      },
+      onText: (text) => {
+        if (this.#state === 'open') receiver.receive(decodeText(text), undefined, text.length);
       },
       onOversize: (head, tail) => {
         if (this.#state === 'open') receiver.receive(oversizeMessage(head, tail, maxLineBytes));

@@ -19,22 +19,38 @@ import { LARGE_RESULT, readLargeResult, textPartsOf } from './result-text.js';
 
 /** `release` is called when the bytes are not needed any more, before the largest part of the work. */
 export function decodeLine(bytes: Buffer, release?: () => void): Decoded {
-  let text: string | undefined;
-  let value: unknown;
+  let text: string;
   try {
     text = toText(bytes);
-    // Invalid bytes always decode to U+FFFD, so other lines need not pay for the check.
-    if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
-    if (isTooDeep(bytes)) return { ...invalid(recoverId(text), TOO_DEEP), answers: recoverAnswerId(text) };
-    release?.();
+  } catch {
+    return invalid(undefined, NOT_JSON);
+  }
+  // Invalid bytes always decode to U+FFFD, so other lines need not pay for the check.
+  if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
+  if (isTooDeep(bytes)) return tooDeep(text);
+  release?.();
+  return decodeJson(text);
+}
+
+/** For a line that is text already. */
+export function decodeText(text: string): Decoded {
+  return isTooDeep(text) ? tooDeep(text) : decodeJson(text);
+}
+
+function decodeJson(text: string): Decoded {
+  let value: unknown;
+  try {
     const large = text.length >= LARGE_RESULT ? readLargeResult(text) : undefined;
     if (large) return { kind: 'result', id: large.id, result: large.result };
     value = JSON.parse(text);
   } catch {
-    if (text === undefined) return invalid(undefined, NOT_JSON);
     return { ...invalid(recoverId(text), NOT_JSON), answers: recoverAnswerId(text) };
   }
   return decodeValue(value);
+}
+
+function tooDeep(text: string): InvalidMessage {
+  return { ...invalid(recoverId(text), TOO_DEEP), answers: recoverAnswerId(text) };
 }
 
 /** For JSON that is already parsed. */

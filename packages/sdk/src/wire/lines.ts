@@ -1,4 +1,5 @@
 /** Cuts bytes into lines: in linear time for any chunking, and in bounded memory for any line. */
+import { isAscii } from 'node:buffer';
 
 export interface LineReaderOptions {
   /** The longest line delivered, counted without its newline (a CR before the newline counts). */
@@ -8,6 +9,11 @@ export interface LineReaderOptions {
    * large, `release` gives the memory back at once; after that `bytes` is empty.
    */
   readonly onLine: (bytes: Buffer, release?: () => void) => void;
+  /**
+   * The same for a line of ASCII that came in one chunk, if it is given. To decode a chunk and to cut the text takes a
+   * third of the time that it takes to cut the bytes and to decode each line.
+   */
+  readonly onText?: (text: string) => void;
   /** A line over the limit, reported once at its newline with its first and last 4 KiB. */
   readonly onOversize: (head: Buffer, tail: Buffer) => void;
 }
@@ -21,7 +27,8 @@ export interface LineReader {
 }
 
 /** Makes a reader that cuts a stream of bytes into lines, bounded in bytes. */
-export function createLineReader({ maxLineBytes, onLine, onOversize }: LineReaderOptions): LineReader {
+export function createLineReader(options: LineReaderOptions): LineReader {
+  const { maxLineBytes, onLine, onText, onOversize } = options;
   // The first bytes of the stream, while they may still be the start of a byte order mark.
   let opening: Buffer | undefined = NOTHING;
   const held = createHeldLine(maxLineBytes);
@@ -35,12 +42,32 @@ export function createLineReader({ maxLineBytes, onLine, onOversize }: LineReade
       start = newline + 1;
       newline = chunk.indexOf(NEWLINE, start);
     }
+    if (newline !== -1 && onText && isAscii(chunk)) {
+      const end = chunk.lastIndexOf(NEWLINE) + 1;
+      readText(chunk, start, chunk.toString('latin1', start, end), onText);
+      start = end;
+      newline = -1;
+    }
     while (newline !== -1) {
       deliver(chunk, start, newline);
       start = newline + 1;
       newline = chunk.indexOf(NEWLINE, start);
     }
     if (start < chunk.length) held.add(start === 0 ? chunk : chunk.subarray(start));
+  }
+
+  /** `text` is what `chunk` has from `start` on, up to its last newline. */
+  function readText(chunk: Buffer, start: number, text: string, take: (line: string) => void): void {
+    let from = 0;
+    for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
+      const isPlain =
+        to - from <= maxLineBytes &&
+        text.charCodeAt(from) > SPACE &&
+        text.charCodeAt(to - 1) !== CARRIAGE_RETURN;
+      if (isPlain) take(text.slice(from, to));
+      else deliver(chunk, start + from, start + to);
+      from = to + 1;
+    }
   }
 
   function deliver(bytes: Buffer, start: number, end: number, release?: () => void): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeLine, decodeValue, encodeMessage, oversizeMessage } from '../../src/wire/codec.js';
+import { decodeLine, decodeText, decodeValue, encodeMessage, oversizeMessage } from '../../src/wire/codec.js';
 import {
   type Decoded,
   errorMessage,
@@ -404,7 +404,9 @@ describe('a line over the limit', () => {
 });
 
 function decode(line: string): Decoded {
-  return decodeLine(Buffer.from(line));
+  const decoded = decodeLine(Buffer.from(line));
+  expect(decodeText(line)).toEqual(decoded);
+  return decoded;
 }
 
 function invalid(code: number, message: string, id?: string | number): Decoded {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuMsOf } from '../../../../test/support/cpu-time.js';
 import { decodeLine } from '../../src/wire/codec.js';
-import { createLineReader, type LineReader } from '../../src/wire/lines.js';
+import { createLineReader, type LineReader, type LineReaderOptions } from '../../src/wire/lines.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -30,6 +30,18 @@ describe('lines', () => {
     expect(lines).toEqual([]);
     reader.push(Buffer.from('1}\n{"b"'));
     expect(lines).toEqual(['{"a":1}']);
+  });
+
+  it('of ASCII are text for a reader that takes it, unless their chunk has other bytes or they span two', () => {
+    const texts: string[] = [];
+    const found = collect(
+      ['{"a":1}\n{"b":2}\n{"c"', ':3}\n{"d":4}\n', '{"e":"é"}\n{"f":5}\n'].map((chunk) => Buffer.from(chunk)),
+      100,
+      'utf8',
+      { onText: (text) => texts.push(text) },
+    );
+    expect(texts).toEqual(['{"a":1}', '{"b":2}', '{"d":4}']);
+    expect(found).toEqual(['{"c":3}', '{"e":"é"}', '{"f":5}']);
   });
 
   it('lose the CR of a CRLF ending, also when CR and LF come in different chunks', () => {
@@ -267,8 +279,23 @@ function readBytes(
   maxLineBytes = 1000,
   encoding: BufferEncoding = 'utf8',
 ): Event[] {
-  const found: Event[] = [];
+  const found = collect(chunks, maxLineBytes, encoding, {});
+  // A reader that takes ASCII as text gets the same lines in the same order.
+  const mixed: Event[] = [];
+  const onText = (text: string) => mixed.push(Buffer.from(text).toString(encoding));
+  expect(collect(chunks, maxLineBytes, encoding, { onText }, mixed)).toEqual(found);
+  return found;
+}
+
+function collect(
+  chunks: readonly Buffer[],
+  maxLineBytes: number,
+  encoding: BufferEncoding,
+  more: Partial<LineReaderOptions>,
+  found: Event[] = [],
+): Event[] {
   const reader = createLineReader({
+    ...more,
     maxLineBytes,
     onLine: (bytes) => found.push(bytes.toString(encoding)),
     onOversize: (head, tail) => found.push({ head: head.toString(encoding), tail: tail.toString(encoding) }),
