@@ -89,7 +89,8 @@ function tolerateClosedOutput(): void {
   });
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok);
-    throw error;
+    // A server on stdio has a listener of its own, and ends in order.
+    if (process.stdout.listenerCount('error') === 1) throw error;
   });
 }
 
