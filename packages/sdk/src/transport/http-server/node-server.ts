@@ -67,7 +67,6 @@ export async function openNodeServer(
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
-      sockets.used(request.socket, response);
       if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
       else onRequest(request, response, unread);
     },
@@ -132,20 +131,13 @@ function authority(server: Server, host: string): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The latest answer on a socket. Cheaper than a listener for the end of every answer, and than a `WeakMap`. */
-const LATEST = Symbol('latest answer');
-
-interface UsedSocket extends Socket {
-  [LATEST]?: ServerResponse;
-}
-
 /**
  * Limits the connections of a web server. At the limit, an address with few connections displaces one of the address
  * with most: the oldest that carries no request, or else the oldest whose request has not arrived in full.
  */
 class SharedSockets {
   readonly #max: number;
-  readonly #shares = new FairShare<UsedSocket>();
+  readonly #shares = new FairShare<Socket>();
 
   constructor(max: number) {
     this.#max = max;
@@ -158,19 +150,14 @@ class SharedSockets {
     socket.once('close', () => this.#shares.delete(who, socket));
   }
 
-  /** A request has begun on this connection. */
-  used(socket: UsedSocket, response: ServerResponse): void {
-    socket[LATEST] = response;
-  }
-
   #makeRoom(who: string): boolean {
     const displacement = this.#shares.displacedBy(who);
     if (displacement.kind !== 'from') return false;
-    let arriving: UsedSocket | undefined;
+    let arriving: Socket | undefined;
     for (const socket of this.#shares.itemsOf(displacement.who)) {
-      const latest = socket[LATEST];
-      if (!latest || latest.writableFinished) return this.#drop(displacement.who, socket);
-      if (!latest.req.complete) arriving ??= socket;
+      const response = currentResponse(socket);
+      if (!response) return this.#drop(displacement.who, socket);
+      if (!response.req.complete) arriving ??= socket;
     }
     return arriving !== undefined && this.#drop(displacement.who, arriving);
   }
@@ -180,4 +167,12 @@ class SharedSockets {
     socket.destroy();
     return true;
   }
+}
+
+/**
+ * The response that Node sends on this connection now. Node keeps it there from the request until the answer is finished.
+ * A record of our own would keep the last request and answer of every idle connection in memory.
+ */
+function currentResponse(socket: Socket): ServerResponse | undefined {
+  return (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
