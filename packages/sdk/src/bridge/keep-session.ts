@@ -20,7 +20,7 @@ import type {
   SubscriptionFilter,
 } from '../wire/model.js';
 import { questionForClient } from './forwarded-call.js';
-import { knowsElicitation, nextTurn, SessionChanges } from './session-changes.js';
+import { knowsElicitation, SessionChanges } from './session-changes.js';
 import { toClientError } from './upstream-errors.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
 
@@ -114,16 +114,6 @@ export async function listenUpstream(
     uris: wanted.resourceSubscriptions ?? [],
   };
   const changes = await caller.listen(filter, as);
-  const follow = async (): Promise<ListenEnd> => {
-    try {
-      for await (const change of changes) {
-        await nextTurn();
-        onChange(change);
-      }
-      return { error: undefined };
-    } catch (error) {
-      return { error };
-    }
-  };
-  return { honoured: changes.honoured, ended: follow(), stop: () => changes.close() };
+  const ended = new Promise<ListenEnd>((resolve) => changes.follow(onChange, resolve));
+  return { honoured: changes.honoured, ended, stop: () => changes.close() };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import type { Changes, Wanted } from '../client/subscriptions.js';
+import type { ChangeQueue, Wanted } from '../client/subscriptions.js';
 import { ProtocolError } from '../errors.js';
 import type { Change } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -17,8 +17,9 @@ export class SessionChanges {
   readonly #clock: Clock;
   readonly #capabilities: () => ServerCapabilities;
   readonly #onChange: (change: Change) => void;
-  readonly #uris = new Set<string>();
-  #open: Changes | undefined;
+  /** Most sessions subscribe to no resource. */
+  #uris: Set<string> | undefined;
+  #open: ChangeQueue | undefined;
   /** The subscription is replaced by one request at a time. */
   #changing: Promise<void> = Promise.resolve();
   #ended = false;
@@ -49,7 +50,8 @@ export class SessionChanges {
 
   subscribe(uri: string): Promise<void> {
     return this.#change(async () => {
-      if (this.#uris.has(uri)) return;
+      if (this.#uris?.has(uri)) return;
+      this.#uris ??= new Set();
       this.#uris.add(uri);
       try {
         await this.#swap();
@@ -62,7 +64,7 @@ export class SessionChanges {
           },
         );
       } catch (error) {
-        this.#uris.delete(uri);
+        this.#uris?.delete(uri);
         throw error;
       }
     });
@@ -70,7 +72,7 @@ export class SessionChanges {
 
   unsubscribe(uri: string): Promise<void> {
     return this.#change(async () => {
-      if (this.#uris.delete(uri)) await this.#swap();
+      if (this.#uris?.delete(uri)) await this.#swap();
     });
   }
 
@@ -86,7 +88,7 @@ export class SessionChanges {
       ...(tools?.listChanged && { tools: true }),
       ...(prompts?.listChanged && { prompts: true }),
       ...(resources?.listChanged && { resources: true }),
-      ...(this.#uris.size > 0 && { uris: [...this.#uris] }),
+      ...(this.#uris && this.#uris.size > 0 && { uris: [...this.#uris] }),
     };
   }
 
@@ -97,21 +99,19 @@ export class SessionChanges {
     this.#open = isAnything(wanted) ? await this.#caller.listen(wanted) : undefined;
     before?.close();
     if (this.#ended) this.#open?.close();
-    else if (this.#open) void this.#follow(this.#open);
+    else if (this.#open) this.#follow(this.#open);
   }
 
-  async #follow(changes: Changes): Promise<void> {
-    try {
-      for await (const change of changes) {
-        await nextTurn();
-        if (!this.#ended) this.#onChange(change);
-      }
-    } catch {
-      // The subscription ended. A call reports what is wrong.
-    }
-    if (this.#ended || this.#open !== changes) return;
-    this.#open = undefined;
-    this.begin();
+  #follow(changes: ChangeQueue): void {
+    const onChange = (change: Change) => {
+      if (!this.#ended) this.#onChange(change);
+    };
+    // When the subscription has ended with an error, a call reports what is wrong.
+    changes.follow(onChange, () => {
+      if (this.#ended || this.#open !== changes) return;
+      this.#open = undefined;
+      this.begin();
+    });
   }
 
   #change(action: () => Promise<void>): Promise<void> {
@@ -119,11 +119,6 @@ export class SessionChanges {
     this.#changing = changing.catch(() => {});
     return changing;
   }
-}
-
-/** Lets a response that came before a change reach the client first. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function isAnything(wanted: Wanted): boolean {

@@ -15,7 +15,7 @@ import {
   type WaitingForConnection,
   waitForConnection,
 } from './retry.js';
-import { type Changes, ClientSubscriptions, type Wanted } from './subscriptions.js';
+import { type ChangeQueue, ClientSubscriptions, type Wanted } from './subscriptions.js';
 
 export interface ReconnectingCallerSettings {
   readonly clock: Clock;
@@ -113,7 +113,7 @@ export class ReconnectingCaller implements ClientSession {
     return this.#again(error, call, connection, 0, began);
   }
 
-  async listen(wanted: Wanted, as?: CallerIdentity): Promise<Changes> {
+  async listen(wanted: Wanted, as?: CallerIdentity): Promise<ChangeQueue> {
     const subscription = this.#subscriptions.create(wanted, as);
     try {
       await this.#onConnection(async (connection) => {

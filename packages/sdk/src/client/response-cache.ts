@@ -11,7 +11,8 @@ import { OutputChecks } from './result-checks.js';
 export class ResponseCache {
   readonly #clock: Clock;
   readonly #principal: string | undefined;
-  readonly #entries = new Map<string, Entry>();
+  /** Undefined until a result may be kept: most servers allow none. */
+  #entries: Map<string, Entry> | undefined;
   /** The length of all texts. */
   #chars = 0;
   /** Counts announced changes by kind. An answer that was on its way during a change is not kept (CACHE-015). */
@@ -24,6 +25,7 @@ export class ResponseCache {
 
   /** Returns a copy, since callers may change it. */
   get(method: string, params: JsonObject): JsonObject | undefined {
+    if (!this.#entries) return undefined;
     const key = keyOf(method, params);
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -47,6 +49,7 @@ export class ResponseCache {
     const until = this.#clock.now() + ttlMs;
     this.#delete(key);
     if (text.length > MAX_ENTRY_CHARS) return;
+    this.#entries ??= new Map();
     this.#entries.set(key, { text, method, uri: params['uri'], until });
     this.#chars += text.length;
     for (const oldest of this.#entries.keys()) {
@@ -57,26 +60,26 @@ export class ResponseCache {
 
   changed(change: Change): void {
     this.#changes[change.kind] += 1;
-    for (const [key, entry] of this.#entries) if (concerns(change, entry)) this.#delete(key);
+    for (const [key, entry] of this.#entries ?? []) if (concerns(change, entry)) this.#delete(key);
   }
 
   has(method: string): boolean {
-    return [...this.#entries.values()].some((entry) => entry.method === method);
+    return [...(this.#entries?.values() ?? [])].some((entry) => entry.method === method);
   }
 
   /** Removes all pages of a list. */
   drop(method: string): void {
-    for (const [key, entry] of this.#entries) if (entry.method === method) this.#delete(key);
+    for (const [key, entry] of this.#entries ?? []) if (entry.method === method) this.#delete(key);
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#entries = undefined;
     this.#chars = 0;
   }
 
   #delete(key: string): void {
-    this.#chars -= this.#entries.get(key)?.text.length ?? 0;
-    this.#entries.delete(key);
+    this.#chars -= this.#entries?.get(key)?.text.length ?? 0;
+    this.#entries?.delete(key);
   }
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
 /** Checks results against the output schemas of the tools that were listed. */
 export class OutputChecks {
-  readonly #checks = new Map<string, Check>();
+  #checks: Map<string, Check> | undefined;
 
   /** Learns from a page of `tools/list`. A tool with an unusable schema is not checked (JSCH-006). */
   learn(result: JsonObject): void {
@@ -13,17 +13,18 @@ export class OutputChecks {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') continue;
       const schema = tool['outputSchema'];
       if (isJsonObject(schema) && checkJsonSchema(schema) === undefined) {
+        this.#checks ??= new Map();
         this.#checks.set(tool['name'], compileJsonSchema(schema, `tool ${tool['name']} (output)`, 'peer'));
-      } else this.#checks.delete(tool['name']);
+      } else this.#checks?.delete(tool['name']);
     }
   }
 
   forget(): void {
-    this.#checks.clear();
+    this.#checks = undefined;
   }
 
   async check(name: string, result: JsonObject): Promise<void> {
-    const check = this.#checks.get(name);
+    const check = this.#checks?.get(name);
     if (!check || result['isError'] === true || result['resultType'] === 'input_required') return;
     const checked: Checked =
       result['structuredContent'] === undefined

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { CallerIdentity, Change } from '../exchange/call.js';
+import type { CallerIdentity, Change, ListenEnd } from '../exchange/call.js';
 import type { SubscriptionFilter } from '../wire/model.js';
 import type { ActiveConnection } from './active-connection.js';
 
@@ -171,7 +171,8 @@ export function toFilter(wanted: Wanted): SubscriptionFilter {
 export class ChangeQueue implements Changes {
   honoured: SubscriptionFilter = {};
   readonly #onClose: () => void;
-  readonly #due = new Map<string, Change>();
+  /** Undefined while nothing is queued: most queues are empty most of the time. */
+  #due: Map<string, Change> | undefined;
   #wake: (() => void) | undefined;
   #ended: { readonly error?: unknown } | undefined;
 
@@ -181,6 +182,7 @@ export class ChangeQueue implements Changes {
 
   push(change: Change): void {
     if (this.#ended) return;
+    this.#due ??= new Map();
     this.#due.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
     this.#wake?.();
   }
@@ -200,11 +202,7 @@ export class ChangeQueue implements Changes {
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     try {
       for (;;) {
-        for (const [key, change] of this.#due) {
-          this.#due.delete(key);
-          yield change;
-        }
-        if (this.#due.size > 0) continue;
+        for (let change = this.#take(); change; change = this.#take()) yield change;
         if (this.#ended) {
           if (this.#ended.error !== undefined) throw this.#ended.error;
           return;
@@ -219,7 +217,47 @@ export class ChangeQueue implements Changes {
     }
   }
 
+  /**
+   * Hands each change to `onChange`, in a turn of its own, so that a response that came before it reaches the client
+   * first. For readers that live long: an async iterator that waits takes more than a kilobyte.
+   */
+  follow(onChange: (change: Change) => void, onEnd: (end: ListenEnd) => void): void {
+    let isBusy = false;
+    const finish = (error: unknown) => {
+      this.#wake = undefined;
+      this.close();
+      queueMicrotask(() => onEnd({ error }));
+    };
+    const next = () => {
+      const change = this.#take();
+      isBusy = change !== undefined;
+      if (change) setImmediate(deliver, change);
+      else if (this.#ended) finish(this.#ended.error);
+    };
+    const deliver = (change: Change) => {
+      try {
+        onChange(change);
+      } catch (error) {
+        return finish(error);
+      }
+      next();
+    };
+    this.#wake = () => {
+      if (!isBusy) next();
+    };
+    next();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
+  }
+
+  #take(): Change | undefined {
+    for (const [key, change] of this.#due ?? []) {
+      this.#due!.delete(key);
+      return change;
+    }
+    this.#due = undefined;
+    return undefined;
   }
 }

@@ -4,15 +4,17 @@ import type { JsonObject } from '../wire/json-rpc.js';
 
 /** The resources that one connection is subscribed to. Bounded, since the client chooses the URIs. */
 export class SubscribedUris {
-  readonly #uris = new Set<string>();
+  /** Undefined until the first: most connections have none. */
+  #uris: Set<string> | undefined;
   #chars = 0;
 
   has(uri: string): boolean {
-    return this.#uris.has(uri);
+    return this.#uris?.has(uri) ?? false;
   }
 
   /** Throws `BUSY` if there are too many. */
   add(uri: string): void {
+    this.#uris ??= new Set();
     if (this.#uris.has(uri)) return;
     const problem = urisProblem(this.#uris.size + 1, this.#chars + uri.length);
     if (problem) throw new IsthmusError('BUSY', `${problem}; unsubscribe from some of them first`);
@@ -21,7 +23,7 @@ export class SubscribedUris {
   }
 
   delete(uri: string): void {
-    if (this.#uris.delete(uri)) this.#chars -= uri.length;
+    if (this.#uris?.delete(uri)) this.#chars -= uri.length;
   }
 }
 

@@ -59,7 +59,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly #questions: ServerQuestions;
   readonly #subscribed = new SubscribedUris();
   /** Changes that wait for room in the output, by what has changed. */
-  readonly #overdue = new Map<string, Change>();
+  #overdue: Map<string, Change> | undefined;
   /** INIT-012: a session uses only what the handshake declared. */
   #declared: ServerCapabilities | undefined;
   #logLevel: LoggingLevel | undefined;
@@ -173,9 +173,9 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   }
 
   drained(): void {
-    const overdue = [...this.#overdue.values()];
-    this.#overdue.clear();
-    for (const change of overdue) this.#publish(change);
+    const overdue = this.#overdue;
+    this.#overdue = undefined;
+    for (const change of overdue?.values() ?? []) this.#publish(change);
   }
 
   retire(): void {
@@ -348,6 +348,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
         : this.#declared?.[change.kind] !== undefined;
     if (!isWanted) return;
     if (this.#side.connection.congested) {
+      this.#overdue ??= new Map();
       keepOverdue(this.#overdue, change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
       return;
     }

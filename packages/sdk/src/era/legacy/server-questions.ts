@@ -26,7 +26,7 @@ export class ServerQuestions {
   readonly #requests: OutboundRequests;
   /** INIT-006: questions wait until the client has sent `notifications/initialized`. */
   #ready = false;
-  readonly #heldBack = new Map<RequestId, () => void>();
+  #heldBack: Map<RequestId, () => void> | undefined;
   #stopPinging: () => void = () => {};
   #pinging = false;
 
@@ -45,8 +45,8 @@ export class ServerQuestions {
   /** The client is ready for questions. */
   begin(): void {
     this.#ready = true;
-    for (const send of this.#heldBack.values()) send();
-    this.#heldBack.clear();
+    for (const send of this.#heldBack?.values() ?? []) send();
+    this.#heldBack = undefined;
     this.#startPinging();
   }
 
@@ -114,11 +114,14 @@ export class ServerQuestions {
         const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
         const send = () => connection.send(requestMessage(id, method, { ...params, _meta }), about);
         if (this.#ready) send();
-        else this.#heldBack.set(id, send);
+        else {
+          this.#heldBack ??= new Map();
+          this.#heldBack.set(id, send);
+        }
         calls.reviewInput();
       },
       giveUp: (requestId, reason) => {
-        if (this.#heldBack.delete(requestId)) return;
+        if (this.#heldBack?.delete(requestId)) return;
         connection.send(notificationMessage('notifications/cancelled', { requestId, reason }), about);
       },
     });

@@ -39,61 +39,83 @@ export interface EventStoreOptions {
 export type EventStoreFactory = (session: { readonly who: string }) => EventStore;
 
 /** Keeps the newest events, up to a number and a size. */
-export function memoryEventStore({
-  maxEvents = 1000,
-  maxBytes = 512 * 1024,
-  who = UNKNOWN_CLIENT,
-  memory = PROCESS_EVENTS,
-}: EventStoreOptions = {}): EventStore {
-  const kept = new Map<string, KeptEvent>();
-  let bytes = 0;
-  let count = 0;
-  const dropOldestWhile = (isTooMuch: () => boolean) => {
-    for (const [id, event] of kept) {
-      if (!isTooMuch()) return;
-      kept.delete(id);
-      bytes -= event.bytes;
-    }
-  };
-  const whole = () => bytes + kept.size * EVENT_OVERHEAD_BYTES;
-  const shared = {
-    shrinkTo(most: number): number {
-      dropOldestWhile(() => whole() > most);
-      return whole();
-    },
-  };
-  const fitting = (json: string): KeptEvent['json'] | undefined =>
-    json.length <= maxBytes && Buffer.byteLength(json) <= maxBytes ? json : undefined;
-  return {
-    add(stream, json, instead = '') {
-      count += 1;
-      const id = `${stream}-${count}`;
-      const text = fitting(json) ?? fitting(instead) ?? '';
-      const size = Buffer.byteLength(text);
-      kept.set(id, { stream, json: text, bytes: size });
-      bytes += size;
-      dropOldestWhile(() => kept.size > maxEvents || bytes > maxBytes);
-      memory.holds(who, shared, whole());
-      return id;
-    },
-    after(id) {
-      const from = kept.get(id);
-      if (!from) return undefined;
-      const events: StoredEvent[] = [];
-      let found = false;
-      for (const [each, { stream, json }] of kept) {
-        if (found && stream === from.stream) events.push({ id: each, json });
-        if (each === id) found = true;
-      }
-      return { stream: from.stream, events };
-    },
-    close() {
-      kept.clear();
-      bytes = 0;
-      memory.holds(who, shared, 0);
-    },
-  };
+export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
+  return new MemoryEventStore(options);
 }
+
+/** A class, and its map is created with the first event: most sessions are idle, and there may be thousands of them. */
+class MemoryEventStore implements EventStore, Shrinkable {
+  readonly #options: EventStoreOptions;
+  #kept: Map<string, KeptEvent> | undefined;
+  #bytes = 0;
+  #count = 0;
+
+  constructor(options: EventStoreOptions) {
+    this.#options = options;
+  }
+
+  add(stream: string, json: string, instead = ''): string {
+    const { maxEvents = 1000, maxBytes = MAX_BYTES } = this.#options;
+    this.#count += 1;
+    const id = `${stream}-${this.#count}`;
+    const text = this.#fitting(json) ?? this.#fitting(instead) ?? '';
+    const bytes = Buffer.byteLength(text);
+    this.#kept ??= new Map<string, KeptEvent>();
+    const kept = this.#kept;
+    kept.set(id, { stream, json: text, bytes });
+    this.#bytes += bytes;
+    this.#dropOldestWhile(() => kept.size > maxEvents || this.#bytes > maxBytes);
+    this.#report(this.#whole);
+    return id;
+  }
+
+  after(id: string): ReturnType<EventStore['after']> {
+    const from = this.#kept?.get(id);
+    if (!from) return undefined;
+    const events: StoredEvent[] = [];
+    let found = false;
+    for (const [each, { stream, json }] of this.#kept!) {
+      if (found && stream === from.stream) events.push({ id: each, json });
+      if (each === id) found = true;
+    }
+    return { stream: from.stream, events };
+  }
+
+  close(): void {
+    this.#kept = undefined;
+    this.#bytes = 0;
+    this.#report(0);
+  }
+
+  shrinkTo(most: number): number {
+    this.#dropOldestWhile(() => this.#whole > most);
+    return this.#whole;
+  }
+
+  get #whole(): number {
+    return this.#bytes + (this.#kept?.size ?? 0) * EVENT_OVERHEAD_BYTES;
+  }
+
+  #fitting(json: string): string | undefined {
+    const { maxBytes = MAX_BYTES } = this.#options;
+    return json.length <= maxBytes && Buffer.byteLength(json) <= maxBytes ? json : undefined;
+  }
+
+  #dropOldestWhile(isTooMuch: () => boolean): void {
+    for (const [id, event] of this.#kept ?? []) {
+      if (!isTooMuch()) return;
+      this.#kept!.delete(id);
+      this.#bytes -= event.bytes;
+    }
+  }
+
+  #report(bytes: number): void {
+    const { who = UNKNOWN_CLIENT, memory = PROCESS_EVENTS } = this.#options;
+    memory.holds(who, this, bytes);
+  }
+}
+
+const MAX_BYTES = 512 * 1024;
 
 interface KeptEvent {
   readonly stream: string;

@@ -20,23 +20,25 @@ export interface StreamContext {
 /** The streams of a legacy session: the answers to its POSTs that became streams, and the standing GET. */
 export class SessionStreams {
   readonly #context: StreamContext;
-  readonly #streams = new Map<string, SessionStream>();
+  readonly #who: string;
   readonly #standing: SessionStream;
+  /** The others. Undefined until the first: an idle session has none. */
+  #streams: Map<string, SessionStream> | undefined;
   /** Messages for the standing stream before the client has opened it. */
-  readonly #early: EarlyMessages;
-  #count = 0;
+  #early: EarlyMessages | undefined;
+  #count = 1;
 
   /** `who`: the client that limits count it for. */
   constructor(who: string, context: StreamContext) {
     this.#context = context;
-    this.#early = new EarlyMessages(who, PROCESS_EVENTS);
-    this.#standing = this.create();
+    this.#who = who;
+    this.#standing = new SessionStream(STANDING, context);
   }
 
   /** What waits to be read, without the standing stream: a client that ignores that one still gets its answers. */
   get waiting(): number {
     let waiting = 0;
-    for (const stream of this.#streams.values()) if (stream !== this.#standing) waiting += stream.waiting;
+    for (const stream of this.#streams?.values() ?? []) waiting += stream.waiting;
     return waiting;
   }
 
@@ -47,26 +49,28 @@ export class SessionStreams {
   create(): SessionStream {
     this.#count += 1;
     const stream = new SessionStream(String(this.#count), this.#context);
+    this.#streams ??= new Map();
     this.#streams.set(stream.name, stream);
-    if (this.#streams.size > MAX_STREAMS) this.#forgetOld();
+    if (this.#streams.size > MAX_STREAMS) this.#forgetOld(this.#streams);
     return stream;
   }
 
   /** The stream has ended. Without a store it cannot be resumed, so it is forgotten. */
   ended(stream: SessionStream): void {
-    if (!this.#context.store) this.#streams.delete(stream.name);
+    if (!this.#context.store) this.#streams?.delete(stream.name);
   }
 
   /** Opens the standing stream. A second one replaces the first. */
   openStanding(exchange: HttpExchange, headers: HttpHeaders): void {
     this.#standing.attach(exchange, headers);
-    for (const json of this.#early.take()) this.#standing.send(json);
+    for (const json of this.#early?.take() ?? []) this.#standing.send(json);
+    this.#early = undefined;
   }
 
   /** Continues a stream after the event that the client read last. */
   resume(exchange: HttpExchange, headers: HttpHeaders, lastEventId: string): 'attached' | 'unknown' | 'over' {
     const missed = this.#context.store?.after(lastEventId);
-    const stream = missed && this.#streams.get(missed.stream);
+    const stream = missed && this.#find(missed.stream);
     if (!missed || !stream) return 'unknown';
     if (stream.isOver && missed.events.every(({ json }) => json === '')) return 'over';
     stream.attach(exchange, headers, missed.events);
@@ -75,29 +79,40 @@ export class SessionStreams {
 
   /** Sends a message that belongs to no request. */
   sendStanding(json: string): void {
-    if (!this.#standing.isBegun) return this.#early.add(json);
+    if (!this.#standing.isBegun) {
+      this.#early ??= new EarlyMessages(this.#who, PROCESS_EVENTS);
+      return this.#early.add(json);
+    }
     this.#standing.send(json);
     // The client can come back for the rest, with the id of the last event that it has read.
     if (this.#standing.waiting > MAX_STANDING_UNREAD) this.#standing.detach();
   }
 
   keepAlive(now: number, everyMs: number): void {
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.#all()) {
       if (stream.lastAt !== undefined && now - stream.lastAt >= everyMs) stream.keepAlive(now);
     }
   }
 
   close(): void {
-    for (const stream of this.#streams.values()) stream.end();
-    this.#early.take();
+    for (const stream of this.#all()) stream.end();
+    this.#early?.take();
   }
 
   /** Ended streams are kept for clients that resume them, up to a number. */
-  #forgetOld(): void {
-    for (const [name, stream] of this.#streams) {
-      if (stream.isOver) this.#streams.delete(name);
-      if (this.#streams.size <= MAX_STREAMS / 2) return;
+  #forgetOld(streams: Map<string, SessionStream>): void {
+    for (const [name, stream] of streams) {
+      if (stream.isOver) streams.delete(name);
+      if (streams.size <= MAX_STREAMS / 2) return;
     }
+  }
+
+  #find(name: string): SessionStream | undefined {
+    return name === STANDING ? this.#standing : this.#streams?.get(name);
+  }
+
+  #all(): Iterable<SessionStream> {
+    return this.#streams ? [this.#standing, ...this.#streams.values()] : [this.#standing];
   }
 }
 
@@ -225,6 +240,8 @@ function sizeOf(json: string): number {
   return Buffer.byteLength(json) + EVENT_OVERHEAD_BYTES;
 }
 
+/** The name of the standing stream. */
+const STANDING = '1';
 const MAX_STREAMS = 512;
 const MAX_STANDING_UNREAD = 1024 * 1024;
 const MAX_EARLY_MESSAGES = 100;
