@@ -52,7 +52,11 @@ export class LazyAbort implements Cancellation {
 }
 
 /** Waits for `work` or for the signal, and rejects with the signal's reason. A value after that goes to `tooLate`. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal, tooLate: (value: T) => void): Promise<T> {
+export function orAborted<T>(
+  work: Promise<T>,
+  signal: Cancellation,
+  tooLate: (value: T) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../async/abort.js';
 import type { Tenant } from '../era/client-dialect-context.js';
 import type { IsthmusError } from '../errors.js';
 import type { Caller, Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
@@ -27,7 +28,7 @@ export interface ConnectionSource {
   readonly label: string;
   open(options: {
     readonly remembered: Era | undefined;
-    readonly signal: AbortSignal;
+    readonly signal: Cancellation;
   }): Promise<ActiveConnection>;
   /** Set where a host keeps the process of the server. */
   readonly supervisor?: ConnectionSupervisor;

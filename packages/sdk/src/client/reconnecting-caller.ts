@@ -1,4 +1,4 @@
-import { sharedAbort } from '../async/abort.js';
+import { LazyAbort } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
@@ -43,7 +43,7 @@ export class ReconnectingCaller implements ClientSession {
   #current: ActiveConnection | Promise<ActiveConnection> | undefined;
   #logLevel: LoggingLevel | undefined;
   #isClosed = false;
-  readonly #over = sharedAbort();
+  readonly #over = new LazyAbort();
   /** Why the last connection ended, if no other will be opened. */
   #lost: IsthmusError | undefined;
 
@@ -54,7 +54,7 @@ export class ReconnectingCaller implements ClientSession {
     this.closed = this.#closed.promise;
     this.#subscriptions = new ClientSubscriptions({
       ...settings,
-      over: this.#over.signal,
+      over: this.#over,
       isCurrent: (connection) => this.#current === connection,
     });
   }
@@ -75,7 +75,7 @@ export class ReconnectingCaller implements ClientSession {
   async open(signal?: AbortSignal): Promise<void> {
     const connection = await this.#source.open({
       remembered: undefined,
-      signal: signal ?? this.#over.signal,
+      signal: signal ?? this.#over,
     });
     this.#latest = connection;
     this.#current = connection;
@@ -146,7 +146,7 @@ export class ReconnectingCaller implements ClientSession {
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      this.#over.abort();
+      this.#over.abort(clientClosed());
       this.#subscriptions.end();
     }
     const current = await Promise.resolve(this.#current).catch(() => undefined);
@@ -266,7 +266,7 @@ export class ReconnectingCaller implements ClientSession {
     if (before && !this.#settings.reconnect) throw (await before.ended).with({ sent: 'no' });
     let connection: ActiveConnection | undefined;
     try {
-      connection = await this.#source.open({ remembered: before?.verdict.era, signal: this.#over.signal });
+      connection = await this.#source.open({ remembered: before?.verdict.era, signal: this.#over });
       if (this.#isClosed) throw clientClosed();
       this.#latest = connection;
       if (before) this.#settings.onReopened();

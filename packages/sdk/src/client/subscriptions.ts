@@ -1,3 +1,4 @@
+import type { Cancellation } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { CallerIdentity, Change, ListenEnd } from '../exchange/call.js';
@@ -9,7 +10,7 @@ export interface SubscriptionsContext {
   readonly timeoutMs: number;
   readonly reconnect: boolean;
   /** Aborted when the client is closed. */
-  readonly over: AbortSignal;
+  readonly over: Cancellation;
   /** Whether calls are made on this connection now. */
   isCurrent(connection: ActiveConnection): boolean;
   /** Called when changes may have been missed. */

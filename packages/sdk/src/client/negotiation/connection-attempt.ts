@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../async/abort.js';
 import { within } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
 import type { Era } from '../../exchange/call.js';
@@ -12,14 +13,14 @@ export class ConnectionAttempt {
   readonly startedAt: number;
   readonly #connector: Connector;
   readonly #settings: ConnectSettings;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Cancellation | undefined;
   #connection: NegotiatedConnection | undefined;
   #hasRestarted = false;
   /** The server answered `server/discover` after it was taken for a legacy one. */
   #answeredLate = false;
   #remembering: Promise<void> | undefined;
 
-  constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
+  constructor(connector: Connector, settings: ConnectSettings, signal: Cancellation | undefined) {
     this.#connector = connector;
     this.#settings = settings;
     this.#signal = signal;

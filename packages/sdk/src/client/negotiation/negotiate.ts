@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../async/abort.js';
 import {
   classifyProbe,
   eraOf,
@@ -44,7 +45,7 @@ export interface NegotiationResult {
 export async function negotiate(
   connector: Connector,
   settings: ConnectSettings,
-  { remembered, signal }: { remembered?: Era; signal?: AbortSignal | undefined } = {},
+  { remembered, signal }: { remembered?: Era; signal?: Cancellation | undefined } = {},
 ): Promise<NegotiationResult> {
   const attempt = new ConnectionAttempt(connector, settings, signal);
   const abort = () => void attempt.close();
