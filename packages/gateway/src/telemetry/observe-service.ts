@@ -1,6 +1,7 @@
 import { events } from '@isthmus/sdk/internal/events.js';
 import type { Call, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import {
   CANCELLED,
@@ -120,7 +121,7 @@ export function observeService(inner: Service, options: ObserveOptions): Service
       onSession &&
       ((session) => {
         const began = now();
-        return onEnd(inner.session!(session), () => {
+        return new ObservedKeeper(inner.session!(session), () => {
           const { revision: spoken } = session.peer;
           quietly(onSession, { server, revision: spoken, transport, durationMs: now() - began });
         });
@@ -128,22 +129,42 @@ export function observeService(inner: Service, options: ObserveOptions): Service
   });
 }
 
-/** Calls `ended` once, after the session has ended. */
-function onEnd(keeper: SessionKeeper, ended: () => void): SessionKeeper {
-  let isOver = false;
-  return {
-    begin: () => keeper.begin(),
-    setLogLevel: (level) => keeper.setLogLevel(level),
-    subscribe: (uri) => keeper.subscribe(uri),
-    unsubscribe: (uri) => keeper.unsubscribe(uri),
-    rootsChanged: () => keeper.rootsChanged(),
-    end: () => {
-      keeper.end();
-      if (isOver) return;
-      isOver = true;
-      ended();
-    },
-  };
+/** Calls `ended` once, after the session has ended. A class, since there may be thousands of sessions. */
+class ObservedKeeper implements SessionKeeper {
+  readonly #keeper: SessionKeeper;
+  #ended: (() => void) | undefined;
+
+  constructor(keeper: SessionKeeper, ended: () => void) {
+    this.#keeper = keeper;
+    this.#ended = ended;
+  }
+
+  begin(): void {
+    this.#keeper.begin();
+  }
+
+  setLogLevel(level: LoggingLevel): Promise<void> {
+    return this.#keeper.setLogLevel(level);
+  }
+
+  subscribe(uri: string): Promise<void> {
+    return this.#keeper.subscribe(uri);
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.#keeper.unsubscribe(uri);
+  }
+
+  rootsChanged(): void {
+    this.#keeper.rootsChanged();
+  }
+
+  end(): void {
+    this.#keeper.end();
+    const ended = this.#ended;
+    this.#ended = undefined;
+    ended?.();
+  }
 }
 
 function quietly<T>(observer: (value: T) => void, value: T): void {

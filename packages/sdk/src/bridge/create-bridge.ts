@@ -24,7 +24,7 @@ import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter
 import type { BridgeOptions } from './bridge-options.js';
 import { type ForwardContext, forward } from './forward.js';
 import { carriedCapabilities } from './forwarded-call.js';
-import { keepSession, listenUpstream } from './keep-session.js';
+import { BridgedSession, type KeeperContext, listenUpstream } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
 import { cleaned, toClientError, toConnectionError } from './upstream-errors.js';
 import { toUpstreamFacts, type UpstreamFacts, UpstreamTools } from './upstream-facts.js';
@@ -116,6 +116,7 @@ class BridgeService implements Bridge {
   readonly #upstream: Upstream;
   readonly #settings: BridgeSettings;
   readonly #sessions: UpstreamSessions;
+  #keeperContext: KeeperContext | undefined;
   readonly #tools = new UpstreamTools();
   readonly #known = createDeferred<UpstreamFacts>();
   #facts: UpstreamFacts | undefined;
@@ -198,12 +199,13 @@ class BridgeService implements Bridge {
   session(client: ServedSession): SessionKeeper {
     const { clock } = this.#settings;
     try {
-      return keepSession(client, {
+      this.#keeperContext ??= {
         sessions: this.#sessions,
         clock,
         capabilities: () => this.capabilities(),
         upstreamEra: () => this.#facts!.era,
-      });
+      };
+      return new BridgedSession(client, this.#keeperContext);
     } catch (error) {
       throw cleaned(toConnectionError(error), this.#settings.clean);
     }

@@ -16,13 +16,14 @@ import type {
   ClientCapabilities,
   InputRequest,
   InputResponse,
+  LoggingLevel,
   ServerCapabilities,
   SubscriptionFilter,
 } from '../wire/model.js';
 import { questionForClient } from './forwarded-call.js';
 import { knowsElicitation, SessionChanges } from './session-changes.js';
 import { toClientError } from './upstream-errors.js';
-import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
+import type { UpstreamSessions } from './upstream-sessions.js';
 
 export interface KeeperContext {
   readonly sessions: UpstreamSessions;
@@ -31,49 +32,68 @@ export interface KeeperContext {
   upstreamEra(): Era;
 }
 
-/** What a bridge does for a legacy session of a client, beyond its calls. The session has its own session with the upstream. */
-export function keepSession(
-  client: ServedSession,
-  { sessions, clock, capabilities, upstreamEra }: KeeperContext,
-): SessionKeeper {
-  const session: UpstreamSession = sessions.take(client.peer, {
-    answers: answersBy(client.peer.capabilities, (request, signal) =>
-      client.ask(questionForClient(request, 'legacy'), signal),
-    ),
-    onLog: (entry) => client.log(entry),
-    onElicited(id) {
-      if (sessions.areOwn || knowsElicitation(client.peer, id)) client.elicited(id);
-    },
-  });
-  const { caller } = session;
-  const changes = new SessionChanges(caller, clock, capabilities, client.changed);
-  let ended = false;
-  const fail = (error: unknown, uri: string | undefined): never => {
-    throw toClientError(error, { peer: client.peer, params: { uri } }, upstreamEra());
-  };
-  return {
-    begin() {
-      changes.begin();
-      // Servers ask for roots as soon as a client connects.
-      if (client.peer.capabilities.roots) caller.connected().catch(() => {});
-    },
-    async setLogLevel(level) {
-      if (ended) throw new IsthmusError('CANCELLED', 'The session has ended');
-      await caller.setLogLevel(level).catch((error) => fail(error, undefined));
-    },
-    subscribe: (uri) => changes.subscribe(uri).catch((error) => fail(error, uri)),
-    unsubscribe: (uri) => changes.unsubscribe(uri).catch((error) => fail(error, uri)),
-    rootsChanged() {
-      // For a shared process `roots.listChanged` was not declared.
-      if (sessions.areOwn) caller.rootsChanged();
-    },
-    end() {
-      if (ended) return;
-      ended = true;
-      changes.end();
-      sessions.leave(client.peer);
-    },
-  };
+/**
+ * What a bridge does for a legacy session of a client, beyond its calls. The session has its own session with the upstream.
+ * A class, since there may be thousands of sessions: a literal with six functions takes five times the memory.
+ */
+export class BridgedSession implements SessionKeeper {
+  readonly #client: ServedSession;
+  readonly #context: KeeperContext;
+  readonly #caller: ReconnectingCaller;
+  readonly #changes: SessionChanges;
+  #hasEnded = false;
+
+  constructor(client: ServedSession, context: KeeperContext) {
+    const { sessions, clock, capabilities } = context;
+    this.#client = client;
+    this.#context = context;
+    const { caller } = sessions.take(client.peer, {
+      answers: answersBy(client.peer.capabilities, (request, signal) =>
+        client.ask(questionForClient(request, 'legacy'), signal),
+      ),
+      onLog: client.log,
+      onElicited(id) {
+        if (sessions.areOwn || knowsElicitation(client.peer, id)) client.elicited(id);
+      },
+    });
+    this.#caller = caller;
+    this.#changes = new SessionChanges(caller, clock, capabilities, client.changed);
+  }
+
+  begin(): void {
+    this.#changes.begin();
+    // Servers ask for roots as soon as a client connects.
+    if (this.#client.peer.capabilities.roots) this.#caller.connected().catch(() => {});
+  }
+
+  async setLogLevel(level: LoggingLevel): Promise<void> {
+    if (this.#hasEnded) throw new IsthmusError('CANCELLED', 'The session has ended');
+    await this.#caller.setLogLevel(level).catch((error) => this.#fail(error, undefined));
+  }
+
+  subscribe(uri: string): Promise<void> {
+    return this.#changes.subscribe(uri).catch((error) => this.#fail(error, uri));
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.#changes.unsubscribe(uri).catch((error) => this.#fail(error, uri));
+  }
+
+  rootsChanged(): void {
+    // For a shared process `roots.listChanged` was not declared.
+    if (this.#context.sessions.areOwn) this.#caller.rootsChanged();
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#changes.end();
+    this.#context.sessions.leave(this.#client.peer);
+  }
+
+  #fail(error: unknown, uri: string | undefined): never {
+    throw toClientError(error, { peer: this.#client.peer, params: { uri } }, this.#context.upstreamEra());
+  }
 }
 
 /** Handlers for questions that belong to no call: they ask the client, if it declared the capability. */

@@ -40,7 +40,7 @@ export class Listens {
       throw new IsthmusError('BUSY', `This connection already has ${this.#max} open subscriptions`);
     }
     const filter = honour(asked, this.#service.capabilities());
-    const listen: Listen = { inbound, filter, uris: new Set(), overdue: new Map(), stop: undefined };
+    const listen: Listen = { inbound, filter, uris: undefined, overdue: undefined, stop: undefined };
     this.#open.add(listen);
     inbound.running = { cancel: () => this.#remove(listen) };
     if (this.#service.listen) return this.#openUpstream(listen, peer);
@@ -80,7 +80,8 @@ export class Listens {
 
   #acknowledge(listen: Listen, honoured: SubscriptionFilter): void {
     listen.filter = honoured;
-    listen.uris = new Set(honoured.resourceSubscriptions);
+    const { resourceSubscriptions: uris = [] } = honoured;
+    if (uris.length > 0) listen.uris = new Set(uris);
     this.#connection.send(
       notificationMessage('notifications/subscriptions/acknowledged', {
         _meta: { [META.subscriptionId]: listen.inbound.id },
@@ -92,9 +93,9 @@ export class Listens {
   /** The output has room again: sends the changes that were held back, each once. */
   drained(): void {
     for (const listen of this.#open) {
-      const overdue = [...listen.overdue.values()];
-      listen.overdue.clear();
-      for (const change of overdue) this.#deliver(listen, change);
+      const { overdue } = listen;
+      listen.overdue = undefined;
+      for (const change of overdue?.values() ?? []) this.#deliver(listen, change);
     }
   }
 
@@ -122,6 +123,7 @@ export class Listens {
   #deliver(listen: Listen, change: Change): void {
     if (this.#connection.congested) {
       const key = change.kind === 'resource' ? `resource ${change.uri}` : change.kind;
+      listen.overdue ??= new Map();
       keepOverdue(listen.overdue, key, change);
       return;
     }
@@ -137,9 +139,10 @@ export class Listens {
 interface Listen {
   readonly inbound: InboundCall;
   filter: SubscriptionFilter;
-  uris: ReadonlySet<string>;
+  /** Undefined if there are none. */
+  uris: ReadonlySet<string> | undefined;
   /** Changes that wait for room in the output, by what has changed, so that a stalled reader costs bounded memory. */
-  readonly overdue: Map<string, Change>;
+  overdue: Map<string, Change> | undefined;
   /** Ends the subscription upstream. */
   stop: (() => void) | undefined;
 }
@@ -196,7 +199,7 @@ function wants({ filter, uris }: Listen, change: Change): boolean {
     case 'resources':
       return filter.resourcesListChanged === true;
     case 'resource':
-      return uris.has(change.uri);
+      return uris?.has(change.uri) ?? false;
   }
 }
 
