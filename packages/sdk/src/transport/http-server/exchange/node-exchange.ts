@@ -80,7 +80,11 @@ export class NodeExchange implements HttpExchange {
       else chunks = [first, chunk];
     });
     request.on('end', () => {
-      onBody({ kind: 'bytes', bytes: chunks ? Buffer.concat(chunks) : (first ?? Buffer.alloc(0)) });
+      const bytes = chunks ? Buffer.concat(chunks) : (first ?? Buffer.alloc(0));
+      // Node keeps the request, with its listeners, until it is answered: for hours, if the answer is a stream.
+      first = undefined;
+      chunks = undefined;
+      onBody({ kind: 'bytes', bytes });
     });
     // When the request is interrupted neither is called, and both are collected with the exchange.
   }
@@ -110,42 +114,7 @@ export class NodeExchange implements HttpExchange {
     const response = this.#response!;
     response.writeHead(status, headers);
     response.flushHeaders();
-    const unread = this.#unread;
-    let taken = 0;
-    let isWatched = false;
-    const onTaken = () => {
-      taken += 1;
-    };
-    /** A stream may last for hours. One that the client does not read is closed like any other answer. */
-    const watch = () => {
-      if (isWatched || !unread || response.writableLength <= LARGE) return;
-      isWatched = true;
-      unread.watch(
-        response,
-        () => response.writableLength,
-        () => taken,
-        () => {
-          isWatched = false;
-        },
-      );
-    };
-    return {
-      get waiting() {
-        return response.writableLength;
-      },
-      write(text) {
-        if (response.writableEnded) return;
-        response.write(text, onTaken);
-        watch();
-      },
-      end() {
-        response.end();
-        watch();
-      },
-      onDrain(callback) {
-        response.on('drain', callback);
-      },
-    };
+    return new NodeStream(response, this.#unread);
   }
 
   onOver(callback: () => void): void {
@@ -170,6 +139,55 @@ export class NodeExchange implements HttpExchange {
     // The client may have gone during authentication.
     if (response.closed) queueMicrotask(tell);
     else response.once('close', tell);
+  }
+}
+
+/** A class, since there may be thousands of open streams. */
+class NodeStream implements HttpStream {
+  readonly #response: ServerResponse;
+  readonly #unread: UnreadAnswers | undefined;
+  #taken = 0;
+  #isWatched = false;
+
+  constructor(response: ServerResponse, unread: UnreadAnswers | undefined) {
+    this.#response = response;
+    this.#unread = unread;
+  }
+
+  get waiting(): number {
+    return this.#response.writableLength;
+  }
+
+  write(text: string): void {
+    if (this.#response.writableEnded) return;
+    this.#response.write(text, () => {
+      this.#taken += 1;
+    });
+    this.#watch();
+  }
+
+  end(): void {
+    this.#response.end();
+    this.#watch();
+  }
+
+  onDrain(callback: () => void): void {
+    this.#response.on('drain', callback);
+  }
+
+  /** A stream may last for hours. One that the client does not read is closed like any other answer. */
+  #watch(): void {
+    const response = this.#response;
+    if (this.#isWatched || !this.#unread || response.writableLength <= LARGE) return;
+    this.#isWatched = true;
+    this.#unread.watch(
+      response,
+      () => response.writableLength,
+      () => this.#taken,
+      () => {
+        this.#isWatched = false;
+      },
+    );
   }
 }
 

@@ -10,8 +10,8 @@ import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 
 export interface PostOptions {
   readonly exchange: HttpExchange;
-  /** Delivered when the connection is opened. */
-  readonly messages: readonly Decoded[];
+  /** Delivered when the connection is opened. Forgotten then, unless they are answered at once. */
+  messages: readonly Decoded[];
   /** Modern: the envelope of its request. */
   readonly envelope: RequestEnvelope | undefined;
   readonly principal: string | undefined;
@@ -43,6 +43,7 @@ export class PostConnection implements Connection, Slotted {
   readonly #startedAt: number;
   #receiver: Receiver | undefined;
   #writer: EventWriter | undefined;
+  #method: string | undefined;
   readonly #answers: string[] = [];
 
   constructor(options: PostOptions) {
@@ -86,9 +87,14 @@ export class PostConnection implements Connection, Slotted {
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;
-    for (const message of this.#options.messages) receiver.receive(message);
+    const { messages, exchange } = this.#options;
+    const [only] = messages;
+    this.#method = only?.kind === 'request' ? only.method : undefined;
+    for (const message of messages) receiver.receive(message);
     // An exchange that was answered at once cannot be lost.
-    if (!this.isOver) this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
+    if (this.isOver) return;
+    this.#options.messages = [];
+    exchange.onGone(() => this.#shut({ kind: 'lost' }));
   }
 
   send(message: JsonRpcMessage): void {
@@ -117,8 +123,7 @@ export class PostConnection implements Connection, Slotted {
   }
 
   #statusOf(error: JsonRpcErrorBody, knows: (method: string) => boolean): number {
-    const [only] = this.#options.messages;
-    const method = only?.kind === 'request' ? only.method : undefined;
+    const method = this.#method;
     return httpStatusOf(error, method, method !== undefined && knows(method));
   }
 
