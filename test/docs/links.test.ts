@@ -8,14 +8,16 @@ const PAGES = allPages();
 
 it('the pages are found, and their links', () => {
   expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'docs/server.md', 'packages/sdk/README.md']));
-  expect(PAGES.flatMap(linksOf).length).toBeGreaterThan(150);
+  expect(PAGES.flatMap((page) => linksOf(page)).length).toBeGreaterThan(150);
 });
 
 it.each(PAGES)('%s', (page) => {
   const dead = linksOf(page).filter((link) => {
     const { path, anchor } = resolveLink(link);
-    if (!existsSync(join(root, path))) return true;
-    return anchor !== undefined && !(path.endsWith('.md') && anchorsOf(path).has(anchor));
+    // The pages are copied beside the README of the command when it is packed (N1).
+    const found = [path, path.replace(/^packages\/cli\//, '')].find((each) => existsSync(join(root, each)));
+    if (found === undefined) return true;
+    return anchor !== undefined && !(found.endsWith('.md') && anchorsOf(found).has(anchor));
   });
   expect(dead.map(({ line, target }) => `${page}:${line} ${target}`)).toEqual([]);
 });

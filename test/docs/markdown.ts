@@ -32,8 +32,8 @@ export function allPages(): readonly string[] {
   return files.trimEnd().split('\n');
 }
 
-export function readPage(page: string): string {
-  return readFileSync(join(root, page), 'utf8');
+export function readPage(page: string, base = root): string {
+  return readFileSync(join(base, page), 'utf8');
 }
 
 export function blocksOf(page: string): readonly CodeBlock[] {
@@ -60,8 +60,8 @@ export function blocksOf(page: string): readonly CodeBlock[] {
 }
 
 /** Links and images, without those to other sites. */
-export function linksOf(page: string): readonly PageLink[] {
-  return prose(page).flatMap(({ text, line }) =>
+export function linksOf(page: string, base = root): readonly PageLink[] {
+  return prose(page, base).flatMap(({ text, line }) =>
     [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target]) => ({ page, line, target: target! }))
       .filter(({ target }) => !/^[a-z]+:/.test(target)),
@@ -75,10 +75,10 @@ export function resolveLink({ page, target }: PageLink): { path: string; anchor:
 }
 
 /** The anchors of the headings of a page, as GitHub makes them. */
-export function anchorsOf(page: string): ReadonlySet<string> {
+export function anchorsOf(page: string, base = root): ReadonlySet<string> {
   const seen = new Map<string, number>();
   return new Set(
-    prose(page).flatMap(({ text }) => {
+    prose(page, base).flatMap(({ text }) => {
       const [, heading] = /^#{1,6} (.*)$/.exec(text) ?? [];
       if (heading === undefined) return [];
       const slug = heading
@@ -94,9 +94,9 @@ export function anchorsOf(page: string): ReadonlySet<string> {
 }
 
 /** The lines outside of code. */
-function prose(page: string): readonly { text: string; line: number }[] {
+function prose(page: string, base: string): readonly { text: string; line: number }[] {
   let isCode = false;
-  return readPage(page)
+  return readPage(page, base)
     .split('\n')
     .flatMap((text, at) => {
       if (/^ *```/.test(text)) isCode = !isCode;

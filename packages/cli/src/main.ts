@@ -128,6 +128,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     bench: async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes),
   },
   'Help:': {
+    docs: async () => (await import('./commands/docs.js')).docsCommand(),
     completion: async (line) =>
       (await import('./commands/completion.js')).completionCommand(() => findCommands(undefined, line)),
   },
