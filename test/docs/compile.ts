@@ -17,6 +17,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   expressApp:
     "declare const expressApp: { all(path: string, handle: (req: import('node:http').IncomingMessage & { body: unknown }, res: import('node:http').ServerResponse) => void): void }",
   expect: "import { expect } from 'vitest'",
+  files: 'declare const files: (typed: string) => string[]',
   key: 'declare const key: string',
   model:
     "declare const model: { complete(question: object): ReturnType<Extract<import('isthmus').Answers['sample'], Function>> }",
@@ -29,6 +30,8 @@ const GIVEN: Readonly<Record<string, string>> = {
     'declare const showForm: (question: object, signal: AbortSignal) => Promise<Record<string, string>>',
   test: "import { test } from 'vitest'",
   token: 'declare const token: string',
+  users:
+    'declare const users: { page(cursor: string | undefined): Promise<{ ids: string[]; next?: string }>; describe(id: string): string }',
   userOf: 'declare const userOf: (header: string | undefined) => Promise<string | undefined>',
   workspace: 'declare const workspace: { folders(): { uri: string }[] }',
   z: "import { z } from 'zod'",
