@@ -112,8 +112,11 @@ export async function readReference() {
   const project = await app.convert();
   if (!project) throw new Error('typedoc could not read the sources');
   const names = new Map(Object.entries(ENTRIES).map(([name, [path]]) => [join(root, path), name]));
-  for (const module of project.children ?? [])
+  for (const module of project.children ?? []) {
+    // What is said at the top of the file is for readers of the code.
+    delete module.comment;
     module.name = names.get(pathOf(project, module)) ?? module.name;
+  }
   return { app, project };
 }
 

@@ -1,4 +1,7 @@
-/** The referee: `isthmus/check`. docs/check.md explains it. */
+/**
+ * The referee: `isthmus/check`. docs/check.md explains it.
+ * @module
+ */
 
 export type {
   Check,

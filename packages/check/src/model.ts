@@ -6,6 +6,7 @@ export type { Era };
 
 /** The groups of checks. */
 export const SUITES = ['protocol', 'resilience', 'lifetime', 'http', 'tools', 'era'] as const;
+/** The name of a group of checks. */
 export type Suite = (typeof SUITES)[number];
 
 /** A broken `MUST` fails the run, a broken `SHOULD` warns. */
@@ -14,6 +15,7 @@ export type Level = 'MUST' | 'SHOULD';
 /** The transport of a target: the pipes of a child process, an existing stream (Unix, TCP, memory), or HTTP. */
 export type CheckTransport = 'command' | 'socket' | 'http';
 
+/** One thing that is checked, with its rules. */
 export interface Check {
   /** Stable and unique; baselines and `--only` use it. `area/what-is-right`, in kebab case. */
   readonly id: string;
@@ -49,6 +51,7 @@ export interface Check {
 /** `skip`: does not apply, and `seen` says why. `error`: the check could not be finished. */
 export type Outcome = 'pass' | 'fail' | 'warn' | 'skip' | 'error';
 
+/** What one check found in one era. */
 export interface Finding {
   readonly id: string;
   /** A `Suite`, or a suite of client checks. */
@@ -78,6 +81,7 @@ export interface Finding {
   readonly causedBy?: string;
 }
 
+/** A message that was sent or received during a check. */
 export interface WireLine {
   /** `check` is this program: the client of a server, or the server of a client. */
   readonly from: 'check' | 'server' | 'client' | 'note';
@@ -86,6 +90,7 @@ export interface WireLine {
   readonly text: string;
 }
 
+/** How many findings have each outcome. */
 export interface Counts {
   readonly pass: number;
   readonly fail: number;
@@ -107,6 +112,7 @@ export interface EraReport {
   readonly prompts: number;
 }
 
+/** The grade of a server, and why it is not better. */
 export interface Grade {
   readonly letter: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
   /** Shares of the rules that apply, 0 to 100. */
@@ -116,6 +122,7 @@ export interface Grade {
   readonly why: string;
 }
 
+/** The result of a run: the server, the grade and all findings. */
 export interface Report {
   readonly target: { readonly label: string; readonly transport: CheckTransport };
   readonly eras: readonly EraReport[];

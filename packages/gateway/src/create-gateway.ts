@@ -24,7 +24,28 @@ import type { GatewayServerStatus, GatewayStatus } from './server-state.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
 
-/** Opens the addresses and starts the servers. It does not wait until the servers are ready. */
+/**
+ * Serves many servers at one address. It opens the addresses and starts the servers, and does not wait until they are
+ * ready.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from '@isthmus/gateway';
+ * import { connect, http } from '@isthmus/sdk';
+ *
+ * const gateway = await createGateway({
+ *   addresses: ['http://127.0.0.1:0/mcp'],
+ *   units: [
+ *     { kind: 'command', name: 'hello', command: 'node', args: ['server.js'], cwd: process.cwd(), env: {} },
+ *   ],
+ * });
+ * const client = await connect(http(`${gateway.addresses[0]!}/hello`));
+ * const { content } = await client.callTool('hello');
+ * console.log(content); // prints: [ { type: 'text', text: 'Hello!' } ]
+ * await client.close();
+ * await gateway.close();
+ * ```
+ */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   checkedOptions('createGateway', options, GATEWAY_OPTIONS, (name) =>
     name === 'servers' ? '; write units: Object.values(servers)' : undefined,

@@ -14,6 +14,7 @@ import type { GatewayServerSpec } from './server-definition.js';
 import type { GatewayStatus } from './server-state.js';
 import type { Redactor } from './telemetry/redactor.js';
 
+/** The servers of a gateway, where it listens, who may call, and the limits. */
 export interface GatewayOptions {
   /** The servers, in the order in which they are listed. */
   readonly units: readonly GatewayServerSpec[];
@@ -92,6 +93,7 @@ export interface Gateway extends AsyncDisposable {
   readonly closed: Promise<void>;
 }
 
+/** How long a gateway may take to close. */
 export interface CloseOptions {
   /** How long running calls may take before they are aborted. */
   readonly graceMs?: number;

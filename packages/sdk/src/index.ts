@@ -1,4 +1,7 @@
-/** The main entry point: define and serve a server, connect to one, host many, bridge the eras. */
+/**
+ * The main entry point: define and serve a server, connect to one, host many, bridge the eras.
+ * @module
+ */
 export {
   type Bridge,
   type BridgeOptions,

@@ -18,8 +18,12 @@ export interface SoundOptions extends CheckOptions {
 /**
  * Checks a server in a test, and returns the report when it passes.
  *
+ * @example
  * ```ts
- * test('the server is sound', () => assertSound({ command: 'node', args: ['server.js'] }), 120_000);
+ * import { assertSound } from '@isthmus/check';
+ *
+ * const report = await assertSound({ command: 'node', args: ['server.js'] }, { suites: ['tools'] });
+ * console.log(report.grade.letter); // prints: A+
  * ```
  *
  * @throws NotSound whose message lists every failed check: its rule, what was seen, what was expected, and how to fix it.

@@ -47,14 +47,23 @@ export interface Bridge extends Service, AsyncDisposable {
 }
 
 /**
- * Makes a service of any server, for clients of both eras.
+ * Makes a service of any server, for clients of both eras. For a stdio server whose process is kept alive, use a host:
+ * `createBridge(host.upstream('weather'))`.
  *
+ * @example
  * ```ts
- * const bridge = createBridge(http('https://example.com/mcp'));
- * await serve(bridge, stdio());
- * ```
+ * import { connect, createBridge, http, serve, stdio } from '@isthmus/sdk';
  *
- * For a stdio server whose process is kept alive, use a host: `createBridge(host.upstream('weather'))`.
+ * const bridge = createBridge(stdio({ command: 'node', args: ['server.js'] }));
+ * const served = await serve(bridge, http({ port: 0 }));
+ *
+ * const client = await connect(http(served.addresses[0]!), { mode: 'legacy' });
+ * const { content } = await client.callTool('hello');
+ * console.log(client.era, content); // prints: legacy [ { type: 'text', text: 'Hello!' } ]
+ * await client.close();
+ * await served.close();
+ * await bridge.close();
+ * ```
  */
 export function createBridge(
   upstream: Upstream | Connector,

@@ -1,4 +1,7 @@
-/** Serves any server to clients of both eras: `isthmus/bridge`. Use it with `serve` of `isthmus/server`. */
+/**
+ * Serves any server to clients of both eras: `isthmus/bridge`. Use it with `serve` of `isthmus/server`.
+ * @module
+ */
 
 export {
   type Upstream,

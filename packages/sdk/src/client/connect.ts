@@ -10,9 +10,14 @@ import { ClientMemory } from './response-cache.js';
 /**
  * Connects to a server of either era.
  *
+ * @example
  * ```ts
- * await using client = await connect(stdio({ command: 'npx', args: ['-y', 'some-server'] }));
- * console.log(client.verdict.why, await client.listTools());
+ * import { connect, stdio } from '@isthmus/sdk';
+ *
+ * const client = await connect(stdio({ command: 'node', args: ['server.js'] }));
+ * const { content } = await client.callTool('hello');
+ * console.log(client.era, content); // prints: modern [ { type: 'text', text: 'Hello!' } ]
+ * await client.close();
  * ```
  */
 export async function connect(connector: Connector, options: ConnectOptions = {}): Promise<Client> {

@@ -1,4 +1,7 @@
-/** Connecting to servers: `isthmus/client`. Connectors come from `isthmus/stdio` and `isthmus/socket`. */
+/**
+ * Connecting to servers: `isthmus/client`. Connectors come from `isthmus/stdio` and `isthmus/socket`.
+ * @module
+ */
 
 export type { AnswerContext, Answers } from '../era/answers.js';
 export { IsthmusError, ProtocolError } from '../errors.js';

@@ -28,6 +28,7 @@ export interface Answers {
   readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
 }
 
+/** What a function that answers a question gets besides the question. */
 export interface AnswerContext {
   /** Aborted when the answer is not needed any more. */
   readonly signal: AbortSignal;

@@ -70,7 +70,8 @@ export interface Call {
   readonly logLevel: LoggingLevel | undefined;
   /** Whether the peer asked for progress. */
   readonly wantsProgress: boolean;
-  /** Reports progress when the peer asked for it. Values that do not rise are dropped (PROG-004). */
+  // PROG-004
+  /** Reports progress when the peer asked for it. Values that do not rise are dropped. */
   progress(update: ProgressUpdate): void;
   /** Sends a log line when the peer wants this level. */
   log(entry: LogEntry): void;

@@ -75,12 +75,17 @@ export interface Host extends AsyncDisposable {
 }
 
 /**
- * Makes a host. It starts a server when it is first used.
+ * Makes a host. It starts a server when it is first used, restarts it after a crash, and ends it with the application.
  *
+ * @example
  * ```ts
- * await using host = createHost({ servers: { weather: { command: 'npx', args: ['-y', 'weather-server'] } } });
- * const chat = host.conversation('weather', { answers: { elicit: askTheUser } });
- * await chat.callTool('forecast', { city: 'Oslo' });
+ * import { createHost } from '@isthmus/sdk';
+ *
+ * const host = createHost({ servers: { hello: { command: 'node', args: ['server.js'] } } });
+ * const chat = host.conversation('hello');
+ * const { content } = await chat.callTool('hello');
+ * console.log(content); // prints: [ { type: 'text', text: 'Hello!' } ]
+ * await host.close();
  * ```
  */
 export function createHost(options: HostOptions = {}): Host {

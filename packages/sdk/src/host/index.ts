@@ -1,4 +1,7 @@
-/** Keeps server processes for an application: `isthmus/host`. */
+/**
+ * Keeps server processes for an application: `isthmus/host`.
+ * @module
+ */
 
 export type { CallOptions } from '../client/call-options.js';
 export type { Client } from '../client/client.js';

@@ -14,6 +14,7 @@ export type Completer = (
   ctx: Context,
 ) => Suggestions | Promise<Suggestions>;
 
+/** What a completer returns: the values, or the values with the number of all that match. */
 export type Suggestions =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };

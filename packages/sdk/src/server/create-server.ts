@@ -22,9 +22,12 @@ import { addTool, callTool, type RegisteredTool } from './tools.js';
 /**
  * Makes a server. It answers once it is served.
  *
+ * @example
  * ```ts
- * const server = createServer({ name: 'greeter', version: '1.0.0' });
- * server.tool('hello', { description: 'Says hello' }, () => 'Hello');
+ * import { createServer, serve, stdio } from '@isthmus/sdk';
+ *
+ * const server = createServer({ name: 'hello', version: '1.0.0' });
+ * server.tool('hello', { description: 'Says hello' }, () => 'Hello!');
  * await serve(server, stdio());
  * ```
  */

@@ -1,4 +1,7 @@
-/** Define and serve a server: `isthmus/server`. Transports are in `isthmus/stdio`, `isthmus/socket` and `isthmus/http`. */
+/**
+ * Define and serve a server: `isthmus/server`. Transports are in `isthmus/stdio`, `isthmus/socket` and `isthmus/http`.
+ * @module
+ */
 
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { Call, Change, Era, Peer, Service } from '../exchange/call.js';

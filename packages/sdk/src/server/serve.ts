@@ -11,6 +11,7 @@ import type { Service } from '../exchange/call.js';
 import type { Connection, Listener, Listening, ServedFacts } from '../exchange/connection.js';
 import { ownProcess } from './own-process.js';
 
+/** How `serve` runs a server: its limits, and whether the process ends with it. */
 export interface ServeOptions extends Partial<ServingSettings> {
   /**
    * Whether the process ends with this server: SIGTERM and SIGINT close the server, SIGHUP is ignored unless the terminal

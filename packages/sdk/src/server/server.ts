@@ -45,13 +45,42 @@ export type Middleware = (call: Call, next: (call?: Call) => Promise<JsonObject>
 
 /** Defines tools, resources and prompts once, for both eras and every transport. */
 export interface Server extends Service {
-  /** Registers a tool. The handler gets the checked arguments and the context. */
+  /**
+   * Registers a tool. The handler gets the checked arguments and the context.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from '@isthmus/sdk';
+   * import { z } from 'zod';
+   *
+   * const server = createServer({ name: 'math', version: '1.0.0' });
+   * server.tool(
+   *   'add',
+   *   { description: 'Adds two numbers', input: z.object({ a: z.number(), b: z.number() }) },
+   *   ({ a, b }) => `${a + b}`,
+   * );
+   * ```
+   */
   tool<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined>(
     name: string,
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<I, O>,
   ): ToolRegistration<I, O>;
-  /** Registers a resource with a fixed URI. */
+  /**
+   * Registers a resource with a fixed URI.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from '@isthmus/sdk';
+   *
+   * const server = createServer({ name: 'notes', version: '1.0.0' });
+   * const notes = ['Buy milk'];
+   * server.resource('notes://today', { name: 'today', mimeType: 'text/plain' }, () => notes.join('\n'));
+   *
+   * notes.push('Call Ada');
+   * server.resourceUpdated('notes://today'); // tells the subscribers
+   * ```
+   */
   resource(uri: string, definition: ResourceDefinition, handler: ResourceHandler): ResourceRegistration;
   /** `uriTemplate` is an RFC 6570 template; the handler gets its variables, typed if the template is a literal. */
   resourceTemplate<const T extends string>(
@@ -59,7 +88,21 @@ export interface Server extends Service {
     definition: TemplateDefinition<T>,
     handler: TemplateHandler<T>,
   ): TemplateRegistration<T>;
-  /** Registers a prompt. Its arguments are listed one by one, or have a schema. */
+  /**
+   * Registers a prompt. Its arguments are listed one by one, or have a schema.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from '@isthmus/sdk';
+   *
+   * const server = createServer({ name: 'reviews', version: '1.0.0' });
+   * server.prompt(
+   *   'review',
+   *   { description: 'Asks for a review', arguments: { code: { required: true } } },
+   *   ({ code }) => `Please review this code:\n${code}`,
+   * );
+   * ```
+   */
   prompt<const A extends Record<string, PromptArgumentDefinition> = {}>(
     name: string,
     definition: PromptDefinition<A>,

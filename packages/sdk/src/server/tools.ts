@@ -23,6 +23,7 @@ import {
   type Output,
 } from './schema.js';
 
+/** What clients see of a tool, and the schemas of its input and output. */
 export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySchema | undefined> {
   readonly title?: string;
   readonly description?: string;

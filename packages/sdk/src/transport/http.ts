@@ -25,7 +25,23 @@ export {
   type StoredEvent,
 } from './http-server/sessions/event-store.js';
 
-/** Connects to the server at a URL, in either era, over Streamable HTTP or HTTP with SSE. */
+/**
+ * Connects to the server at a URL, in either era, over Streamable HTTP or HTTP with SSE.
+ *
+ * @example
+ * ```ts
+ * import { connect, createServer, http, serve } from '@isthmus/sdk';
+ *
+ * const server = createServer({ name: 'hello', version: '1.0.0' });
+ * const served = await serve(server, http({ port: 0 }));
+ * const [url] = served.addresses; // http://127.0.0.1:PORT/mcp
+ *
+ * const client = await connect(http(url!, { headers: { 'X-Team': 'blue' } }));
+ * console.log(client.server.info?.name); // prints: hello
+ * await client.close();
+ * await served.close();
+ * ```
+ */
 export function http(url: string | URL, options?: HttpConnectOptions): Connector;
 /** Serves both eras over HTTP on its own port. */
 export function http(options?: HttpListenOptions): Listener;

@@ -11,7 +11,18 @@ export interface StdioOptions {
   readonly maxLineBytes?: number;
 }
 
-/** With a command: starts it, and connects to a server over its stdin and stdout. */
+/**
+ * With a command: starts it, and connects to a server over its stdin and stdout.
+ *
+ * @example
+ * ```ts
+ * import { connect, stdio } from '@isthmus/sdk';
+ *
+ * const client = await connect(stdio({ command: 'node', args: ['server.js'], env: { LANG: 'C' } }));
+ * console.log(client.server.info?.name); // prints: hello
+ * await client.close();
+ * ```
+ */
 export function stdio(command: CommandOptions): Connector;
 /**
  * Serves the process's own stdin and stdout. While it does, stdout belongs to the protocol: what user code

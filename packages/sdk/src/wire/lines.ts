@@ -1,6 +1,7 @@
 /** Cuts bytes into lines: in linear time for any chunking, and in bounded memory for any line. */
 import { isAscii } from 'node:buffer';
 
+/** The limit of a line reader, and what receives the lines. */
 export interface LineReaderOptions {
   /** The longest line delivered, counted without its newline (a CR before the newline counts). */
   readonly maxLineBytes: number;

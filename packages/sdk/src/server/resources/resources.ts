@@ -25,11 +25,13 @@ interface ResourceFacts {
   readonly cache?: CacheHints;
 }
 
+/** What clients see of a resource. */
 export interface ResourceDefinition extends ResourceFacts {
   /** In bytes, if known. */
   readonly size?: number;
 }
 
+/** What clients see of a resource template. */
 export interface TemplateDefinition<T extends string = string> extends ResourceFacts {
   /** Suggests values for the template's variables. */
   readonly complete?: { readonly [K in keyof VariablesOf<T>]?: Completer };
@@ -43,6 +45,7 @@ export interface TemplateDefinition<T extends string = string> extends ResourceF
 /** A resource in the list of a template. Without `name` and `mimeType` it has those of the template. */
 export type ListedResource = Omit<Resource, 'name'> & { readonly name?: string };
 
+/** What the `list` of a resource template returns. */
 export type TemplateListing =
   | readonly ListedResource[]
   | { readonly resources: readonly ListedResource[]; readonly nextCursor?: string };
@@ -201,7 +204,8 @@ export async function readResource(
   throw resourceNotFound(uri);
 }
 
-/** RES-004, ERR-022: throw it from a template's handler if the URI matches but does not exist. */
+// RES-004, ERR-022
+/** The error to throw from a handler when the URI matches its template but the resource does not exist. */
 export function resourceNotFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
 }
