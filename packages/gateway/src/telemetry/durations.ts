@@ -6,6 +6,8 @@ import type { CallRecord, TelemetrySide } from './call-record.js';
 export class CallDurations {
   readonly #histogram: PreparedHistogram;
   readonly #servers = new Map<string, OfServer>();
+  /** The last call that succeeded, and its series. Most calls are like the one before. */
+  #last: { readonly record: CallRecord; readonly series: Series } | undefined;
   readonly #errors = new BoundedNames(MAX_ERRORS);
   readonly #revisions = new BoundedNames(MAX_REVISIONS);
 
@@ -21,6 +23,12 @@ export class CallDurations {
   }
 
   observe(record: CallRecord): void {
+    const last = this.#last;
+    const series = last && isAlike(last.record, record) ? last.series : this.#seriesOf(record);
+    series.observe(record.durationMs / 1000);
+  }
+
+  #seriesOf(record: CallRecord): Series {
     const { server, tool, revision, transport, outcome, errorType } = record;
     const { tools, series } = this.#ofServer(server);
     // Clients can call any method, and servers can answer with any code, so both are bounded.
@@ -41,7 +49,9 @@ export class CallDurations {
       });
       series.set(key, found);
     }
-    found.observe(record.durationMs / 1000);
+    // Once a call of a tool has succeeded, the name of the tool stays what it is in the metrics.
+    if (outcome === 'ok') this.#last = { record, series: found };
+    return found;
   }
 
   #ofServer(server: string): OfServer {
@@ -52,6 +62,19 @@ export class CallDurations {
     }
     return known;
   }
+}
+
+/** Whether both belong to the same series. */
+function isAlike(a: CallRecord, b: CallRecord): boolean {
+  return (
+    a.tool === b.tool &&
+    a.method === b.method &&
+    a.outcome === b.outcome &&
+    a.revision === b.revision &&
+    a.server === b.server &&
+    a.transport === b.transport &&
+    a.errorType === b.errorType
+  );
 }
 
 interface OfServer {

@@ -48,6 +48,20 @@ describe('the durations of calls', () => {
     expect(line).toContain(`error_type="${errorType}"`);
   });
 
+  it.each([
+    ['server', { server: 'maps' }],
+    ['method', { method: 'prompts/get' }],
+    ['tool', { tool: 'alerts' }],
+    ['revision', { revision: '2025-11-25' }],
+    ['transport', { transport: 'unix' }],
+    ['error', { outcome: 'tool_error', errorType: 'tool_error' }],
+  ] as const)('are counted apart from those of the call before when the %s differs', async (_, different) => {
+    const metrics = createMetrics({ process: false });
+    for (const changes of [{}, {}, different, {}]) metrics.onCall(recordOf(changes));
+    const counts = (await samples(metrics, `${NAME}_count`)).map((line) => line.split('} ')[1]);
+    expect(counts).toEqual(['3', '1']);
+  });
+
   it('of the far side are a metric of their own', async () => {
     const metrics = createMetrics({ process: false });
     metrics.onCall(recordOf({ side: 'client', revision: '2025-11-25', transport: 'pipe' }));

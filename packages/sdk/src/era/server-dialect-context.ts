@@ -110,26 +110,31 @@ export function methodNotFound(method: string): JsonRpcErrorBody {
   return { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
 }
 
+/** A call that learns its outcome. */
+export interface SettledCall {
+  complete(result: JsonObject): void;
+  fail(thrown: unknown): void;
+}
+
 /**
- * Runs `work` and passes its outcome on; a synchronous service costs no promise. Every error, also one of `onResult`,
- * ends in `onError`, so that no request is left without an answer.
+ * Passes the outcome of a service on to its call; a synchronous service costs no promise, and any other costs one.
+ * Every error, also one of `complete`, ends in `fail`, so that no request is left without an answer.
  */
-export function settleWith(
-  work: () => JsonObject | Promise<JsonObject>,
-  onResult: (result: JsonObject) => void,
-  onError: (thrown: unknown) => void,
-): void {
-  const conclude = (result: JsonObject) => {
+export function settle(call: SettledCall, outcome: JsonObject | Promise<JsonObject>): void {
+  if (!isThenable(outcome)) return conclude(call, outcome);
+  Promise.resolve(outcome).then(
+    (result) => conclude(call, result),
+    (error) => call.fail(error),
+  );
+}
+
+function conclude(call: SettledCall, result: JsonObject): void {
+  try {
     if (!isJsonObject(result))
       throw new ProtocolError(ErrorCode.InternalError, 'The handler returned no result object');
-    onResult(result);
-  };
-  try {
-    const outcome = work();
-    if (isThenable(outcome)) Promise.resolve(outcome).then(conclude).catch(onError);
-    else conclude(outcome);
+    call.complete(result);
   } catch (error) {
-    onError(error);
+    call.fail(error);
   }
 }
 

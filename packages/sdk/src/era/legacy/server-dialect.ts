@@ -32,10 +32,11 @@ import {
   refuse,
   type ServerDialect,
   type ServerDialectContext,
+  type SettledCall,
   sendError,
   sendInPassing,
   sendResult,
-  settleWith,
+  settle,
   toWireError,
 } from '../server-dialect-context.js';
 import { keepOverdue, SubscribedUris } from '../subscriptions.js';
@@ -326,17 +327,21 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
       call.end();
       calls.release();
     };
-    settleWith(
-      () => runRounds(service, call, mayAsk, settings.clock),
-      (result) => {
+    const answer: SettledCall = {
+      complete: (result) => {
         finish();
         if (inbound.live) sendResult(this.#side, inbound, projectResult(method, result, this.revision));
       },
-      (thrown) => {
+      fail: (thrown) => {
         finish();
         if (inbound.live) sendError(this.#side, inbound, toWireError(thrown, method, 'legacy'));
       },
-    );
+    };
+    try {
+      settle(answer, runRounds(service, call, mayAsk, settings.clock));
+    } catch (error) {
+      answer.fail(error);
+    }
   }
 
   #publish(change: Change): void {

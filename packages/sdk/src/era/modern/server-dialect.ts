@@ -24,7 +24,7 @@ import {
   type ServerDialectContext,
   sendError,
   sendResult,
-  settleWith,
+  settle,
   toWireError,
 } from '../server-dialect-context.js';
 import { ConnectionAttachment } from './attachment.js';
@@ -127,11 +127,11 @@ export class ModernServerDialect implements ServerDialect {
   #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: ConnectionAttachment): void {
     const call = new ModernServerCall(this.#runtime, request, at);
     at.inbound.running = call;
-    settleWith(
-      () => this.#side.service.handle(call),
-      (result) => call.complete(result),
-      (thrown) => call.fail(thrown),
-    );
+    try {
+      settle(call, this.#side.service.handle(call));
+    } catch (error) {
+      call.fail(error);
+    }
   }
 
   /** The next round of an earlier request: resumes the parked call, or runs a replaying handler again. */
