@@ -13,21 +13,23 @@ export function brokenMusts({ findings }) {
 export function toPage({ servers, clients, reasons, ms }) {
   return `# Scoreboard
 
-How servers fare with \`isthmus check\` ${versionOf({ of: 'isthmus' })} and clients with \`isthmus check-client\`. Written by \`npm run scoreboard\` on
-${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${availableParallelism()} cores, seed ${SEED}; the whole run took ${Math.ceil(ms / 60_000)} minutes.
-MUST and SHOULD are what holds of what applies; an entry in "n/a" is a check that found nothing to judge, or could not decide.
-Percentages and letters are explained in [check-ci.md](check-ci.md).
+After this page you know how well some servers and clients follow the specification.
 
-Each MUST that fails has a line that says why it is the peer's, with the place in the peer's code. The lines are data in
+The tables have the results of \`isthmus check\` ${versionOf({ of: 'isthmus' })} and \`isthmus check-client\`. \`npm run scoreboard\` wrote them on
+${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${availableParallelism()} cores, seed ${SEED}; the whole run took ${Math.ceil(ms / 60_000)} minutes.
+MUST and SHOULD show how many of the checks that apply have passed. "n/a" counts the checks that found nothing to judge, or could
+not decide. [check-ci.md](check-ci.md) explains percentages and letters.
+
+Each failed MUST has a line that says why the fault is the peer's, with the place in the peer's code. The lines are data in
 \`scoreboard/reasons.json\`. The run fails when one is missing, and when one is not needed any more. A SHOULD that no rule of the
 specification demands is marked as an opinion.
 
 ## Servers
 
-Called are only tools that say that they only read; of the fixtures of the official SDKs all, of servers whose tools would
-reach out none (\`--no-tools\`). The fixtures are small programs of this repository on the official SDKs, with the defaults of
-those: what a fixture itself leaves undone (descriptions, a look at the capabilities of the client) is listed, too. The packages
-of real servers and clients have a manifest of their own in \`scoreboard/\`, are started with keys that open nothing, and need no network.
+The run calls only tools that are marked as read-only. It calls all tools of the fixtures of the official SDKs, and no tools of
+servers whose tools would use the network (\`--no-tools\`). The fixtures are small programs of this repository on the official SDKs,
+with their defaults. Faults of a fixture itself (missing descriptions, capabilities that it ignores) are listed, too. The packages of
+real servers and clients have a manifest in \`scoreboard/\`. They are started with keys that open nothing, and need no network.
 
 | server | version | eras | MUST | SHOULD | grade | n/a | took |
 |---|---|---|---|---|---|---|---|
@@ -35,8 +37,8 @@ ${servers.map(toServerRow).join('\n')}
 
 ## Clients
 
-With their defaults, as programs of a few lines (\`scoreboard/clients/\`) that list the tools and call the first one. The Inspector
-lists only, so the checks that need a call do not apply to it.
+The clients are programs of a few lines (\`scoreboard/clients/\`) with the defaults of their SDKs. They list the tools and call the
+first one. The Inspector only lists, so the checks that need a call do not apply to it.
 
 | client | version | speaks | MUST | SHOULD | grade | n/a | took |
 |---|---|---|---|---|---|---|---|

@@ -41,8 +41,8 @@ export const DIFFERENCES: readonly Known[] = [
   },
   {
     id: 'tasks',
-    what: 'The capability `tasks` of 2025-11-25 and `execution` of tools are not handed on',
-    why: 'the two eras have tasks of two kinds that cannot be told in terms of each other',
+    what: 'The capability `tasks` of 2025-11-25 and `execution` of tools are not passed on',
+    why: 'the tasks of the two eras cannot be translated into each other',
     where: (cell) => isEverything(cell) || cell.server === 'filesystem',
     matches: ({ path }) => /\.capabilities\.tasks$|\.execution$/.test(path),
   },
@@ -55,8 +55,8 @@ export const DIFFERENCES: readonly Known[] = [
   },
   {
     id: 'early-questions',
-    what: 'What a server asks as soon as it is started is asked of nobody (after `roots/list`, server-filesystem keeps to the folders of its command line)',
-    why: 'it is started before the first client is there, and stays for others; a legacy client that has a process of its own (`--listen stdio`, `--processes per-client`) is asked',
+    what: 'A question that a server asks right after its start reaches no client (without an answer to `roots/list`, server-filesystem keeps the folders of its command line)',
+    why: 'the process is started before the first client connects, and serves later clients too; a legacy client that has a process of its own (`--listen stdio`, `--processes per-client`) gets the question',
     where: (cell) =>
       /^(everything|filesystem)$/.test(cell.server) && (isShared(cell) || cell.era === 'modern'),
     matches: ({ step, path }) =>
@@ -65,8 +65,8 @@ export const DIFFERENCES: readonly Known[] = [
   },
   {
     id: 'early-news',
-    what: 'News of the time before the client came are not told',
-    why: 'there is nobody to tell; the lists that the client then reads are the new ones',
+    what: 'Notifications from before the client connected are not sent',
+    why: 'there was no client; the lists that the client then reads are the new ones',
     where: (cell) => isEverything(cell) && (isShared(cell) || isRaw(cell)),
     sometimes: true,
     matches: ({ step, path, direct }) =>
@@ -74,16 +74,16 @@ export const DIFFERENCES: readonly Known[] = [
   },
   {
     id: 'place-of-news',
-    what: 'News of changed lists and resources may come after an answer that they were sent before',
-    why: 'they belong to no call, and no era promises an order between the two',
+    what: 'A notification of changed lists or resources may arrive after an answer that the server sent later',
+    why: 'notifications belong to no call, and neither era promises an order between the two',
     where: ({ over, crossEra }) => over === 'stdio' && !crossEra,
     sometimes: true,
     matches: ({ path }) => /^place(\.\d+)?$/.test(path),
   },
   {
     id: 'all-capabilities',
-    what: 'A server that offers tools by what its client can do offers all of them; what the client cannot do is refused when the server asks for it',
-    why: 'one process serves all clients and hears once what they can do; with a process for each (`--listen stdio`, `--processes per-client`) it hears exactly what its client can do',
+    what: 'A server that offers tools by the capabilities of its client offers all of them; what the client does not support is refused when the server asks for it',
+    why: 'one process serves all clients and gets capabilities once; with a process for each client (`--listen stdio`, `--processes per-client`) it gets exactly those of its client',
     where: (cell) => cell.server === 'everything-poor' && isShared(cell),
     matches: ({ step, path }) =>
       (step === 'list tools' && /\.tools\.\d+/.test(path) && !path.endsWith('.execution')) ||
@@ -92,14 +92,14 @@ export const DIFFERENCES: readonly Known[] = [
   {
     id: 'asked-for-progress',
     what: 'A question has `_meta.progressToken`, though the server gave it none',
-    why: 'tokens are good for one hop; ours always has one, which keeps slow answers alive',
+    why: 'tokens are valid for one hop; the bridge always sends one, which keeps slow answers alive',
     where: (cell) => isRaw(cell) && cell.era === 'legacy' && /^(everything|filesystem)$/.test(cell.server),
     matches: ({ path }) => /\.message\.params(\._meta)?$/.test(path),
   },
   {
     id: 'not-offered',
-    what: 'What a server does not offer is refused with "Method not found: resources/list", whatever words the server has for it',
-    why: 'the bridge knows from the capabilities and does not ask',
+    what: 'What a server does not offer is refused with "Method not found: resources/list", whatever text the server uses',
+    why: 'the bridge knows it from the capabilities and does not call the server',
     where: ({ server }) => server === 'filesystem',
     matches: ({ step, path }) => /^list (resources|prompts)$/.test(step) && /\.error\.|^error\./.test(path),
   },
@@ -112,23 +112,23 @@ export const DIFFERENCES: readonly Known[] = [
   },
   {
     id: 'cancelled-is-silent',
-    what: 'What a server goes on to say of a call that was cancelled is not handed on',
-    why: 'nobody waits for it (CANC-007)',
+    what: 'Messages of a server about a cancelled call are not passed on',
+    why: 'the client does not wait for them (CANC-007)',
     where: (cell) => cell.server === 'everything' && isRaw(cell),
     matches: ({ step, bridged }) => step === 'after being cancelled' && bridged === false,
   },
   {
     id: 'unasked-news',
-    what: 'Modern clients hear of changed lists only while they listen',
-    why: 'the modern era has it so',
+    what: 'Modern clients are notified of changed lists only while they listen',
+    why: 'the modern era works this way',
     where: ({ server, client }) => server === 'everything' && client === 'v2-modern',
     matches: ({ path, bridged }) =>
       /^told notifications\/resources\/list_changed/.test(path) && bridged === undefined,
   },
   {
     id: 'logs-of-no-call',
-    what: 'Modern clients get the logs of their calls, if they name a level, and no others',
-    why: 'the modern era has it so',
+    what: 'Modern clients get only the logs of their own calls, and only if they name a level',
+    why: 'the modern era works this way',
     where: ({ server, era }) => server === 'everything' && era === 'modern',
     matches: ({ path, bridged }) => /^told (notifications\/message|log)/.test(path) && bridged === undefined,
   },
@@ -142,13 +142,13 @@ export const DIFFERENCES: readonly Known[] = [
   {
     id: 'pages-before-a-call',
     what: 'A call that a legacy server refuses with -32042 until pages have been visited does not fail, the client is asked to visit them and the call is made again',
-    why: 'the modern era has no such error; it asks',
+    why: 'the modern era has a question instead of this error',
     where: ({ server, era }) => server === 'everything' && era === 'modern',
     matches: ({ step }) => /^call trigger-url-elicitation .*errorPath/.test(step),
   },
   {
     id: 'resource-not-found',
-    what: 'A resource that is not there is -32002 to legacy clients and -32602 to modern ones',
+    what: 'A resource that does not exist is -32002 for legacy clients and -32602 for modern clients',
     why: 'each era has its own code for it',
     where: ({ server, crossEra }) => server === 'official-modern' && crossEra,
     matches: ({ step, path, bridged }) =>
@@ -157,14 +157,14 @@ export const DIFFERENCES: readonly Known[] = [
   {
     id: 'names-of-questions',
     what: 'The questions of a legacy server are called `elicitation-1`, `sampling-2`, `roots-3`',
-    why: 'they have no names there',
+    why: 'the questions of the legacy era have no names',
     where: ({ server, client }) => server === 'demo-legacy' && client === 'raw-modern',
     matches: ({ path }) => /\.inputRequests\./.test(path),
   },
   {
     id: 'sealed-state',
     what: '`requestState` is not the one of the server',
-    why: 'the bridge seals it once more, for the client that it belongs to; the server gets back its own',
+    why: 'the bridge seals it again for its client; the server gets its own state back',
     where: ({ server, client }) => server === 'official-modern' && client === 'raw-modern',
     matches: ({ path }) => path.endsWith('.requestState'),
   },

@@ -74,8 +74,8 @@ const INTRODUCTION = `# Rules and checks
 
 <!-- Written by \`node scripts/check-rules.js\`. Change packages/check/rules.json or the checks, not this page. -->
 
-The requirements of the specification, rule by rule, in our words, and which checks of \`isthmus check\` and
-\`isthmus check-client\` cover them. A rule without a check has a reason: it binds another party, it is optional, or it
+On this page you can look up a rule of the specification, in our words, and which checks of \`isthmus check\` and
+\`isthmus check-client\` cover it. A rule without a check has a reason: it binds another party, it is optional, or it
 cannot be observed by a client.`;
 
 /** Distinguishes rules for clients with and without a check of clients. */
