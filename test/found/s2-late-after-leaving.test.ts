@@ -8,10 +8,8 @@ async function afterAlice() {
   const it = session();
   const bob = new Person();
   const logs: unknown[] = [];
-  const info = { name: 'voice', version: '1' };
-  const onLog = (entry: unknown) => logs.push(entry);
-  it.dialect.join({ info, answers: bob.answers, principal: 'bob', onLog });
-  const alice = it.dialect.join({ info, answers: {}, principal: 'alice', onLog: undefined });
+  it.join(bob.answers, { principal: 'bob', onLog: (entry: unknown) => logs.push(entry) });
+  const alice = it.join({}, { principal: 'alice' });
   const call = begin(alice, toolCall('ask'));
   it.done(it.request());
   await call.settled;

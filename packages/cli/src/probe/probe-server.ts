@@ -1,5 +1,5 @@
 import type { CallOptions } from '@isthmus/sdk/internal/client/call-options.js';
-import type { EraVerdict } from '@isthmus/sdk/internal/client/negotiation/negotiated-connection.js';
+import type { EraVerdict } from '@isthmus/sdk/internal/era/client/era-verdict.js';
 import { messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { events } from '@isthmus/sdk/internal/events.js';
 import type { Era, ServerFacts } from '@isthmus/sdk/internal/exchange/call.js';

@@ -80,7 +80,7 @@ export class RemoteHealth {
       onReopened: () => {},
     });
     const answer = (async () => {
-      const { caller } = await session.connected();
+      const caller = await session.connected();
       const method = caller.era === 'legacy' ? 'ping' : 'server/discover';
       await caller
         .call({ method, params: {}, timeoutMs: PATIENCE_MS, maxTimeoutMs: PATIENCE_MS })

@@ -35,7 +35,7 @@ export async function forward(
     // The era may have changed since the last connection, so connect before anything depends on it.
     const connection =
       session.caller.ready ?? (await session.caller.connected({ signal: call.cancellation }));
-    const { era } = connection.caller;
+    const { era } = connection;
     upstreamEra = era;
     const params = carriedParams(call, era);
     if (era === 'modern') continueRound(call, params);
@@ -46,7 +46,7 @@ export async function forward(
     let result: JsonObject;
     try {
       // Inlined on purpose: every further promise is a measurable part of the cost of a small call.
-      result = await connection.caller.call(out);
+      result = await connection.call(out);
       if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
     } catch (error) {
       if (out.refusal) throw refusedFor(out.refusal, error);

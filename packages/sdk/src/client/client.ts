@@ -1,4 +1,5 @@
 import { invalidArgument, kindOf } from '../arguments.js';
+import type { EraVerdict } from '../era/client/era-verdict.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Era, ServerFacts } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -20,20 +21,19 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../wire/model.js';
-import type { ClientSession } from './active-connection.js';
 import { type CallOptions, checkedCallOptions, type ManualOptions, toCall } from './call-options.js';
-import type { EraVerdict } from './negotiation/negotiated-connection.js';
+import type { ReconnectingCaller } from './reconnecting-caller.js';
 import type { ClientMemory, ResponseCache } from './response-cache.js';
 import { checkShape, type OutputChecks } from './result-checks.js';
 import type { Changes, Wanted } from './subscriptions.js';
 
 /** One API for servers of both eras. */
 export class Client implements AsyncDisposable {
-  readonly #session: ClientSession;
+  readonly #session: ReconnectingCaller;
   readonly #cache: ResponseCache;
   readonly #outputs: OutputChecks;
 
-  constructor(session: ClientSession, { cache, outputs }: ClientMemory) {
+  constructor(session: ReconnectingCaller, { cache, outputs }: ClientMemory) {
     this.#session = session;
     this.#cache = cache;
     this.#outputs = outputs;
@@ -266,7 +266,7 @@ export class Client implements AsyncDisposable {
       const began = session.now();
       try {
         // Bypasses the session: each further promise is a noticeable part of the time of a small call.
-        result = await connection.caller.call(call);
+        result = await connection.call(call);
       } catch (error) {
         result = await session.again(error, call, connection, began);
       }

@@ -1,8 +1,8 @@
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import type { Connector } from '../exchange/connection.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
-import { ownConnection } from './active-connection.js';
 import { Client } from './client.js';
+import { ownConnection } from './connection-source.js';
 import { type ConnectOptions, checkConnector, resolveConnect } from './options.js';
 import { ReconnectingCaller } from './reconnecting-caller.js';
 import { ClientMemory } from './response-cache.js';

@@ -4,6 +4,7 @@
  */
 
 export type { AnswerContext, Answers } from '../era/answers.js';
+export type { DiscoveryOutcome, EraVerdict } from '../era/client/era-verdict.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { Change, Era, ServerFacts } from '../exchange/call.js';
 export type { Connection, Connector } from '../exchange/connection.js';
@@ -19,6 +20,5 @@ export {
   fileEraCache,
   memoryEraCache,
 } from './negotiation/era-cache.js';
-export type { DiscoveryOutcome, EraVerdict } from './negotiation/negotiated-connection.js';
 export type { ConnectOptions, Mode } from './options.js';
 export type { Changes, Wanted } from './subscriptions.js';

@@ -2,10 +2,9 @@ import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../ar
 import { type Clock, systemClock } from '../async/clock.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
-import type { QuestionPolicy } from '../era/client-dialect-context.js';
+import type { ClientConnectionSettings } from '../era/client-dialect-context.js';
 import { REVISION_TABLE } from '../era/revisions.js';
 import { IsthmusError } from '../errors.js';
-import type { Change } from '../exchange/call.js';
 import { VERSION } from '../version.js';
 import type { InvalidMessage } from '../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
@@ -48,21 +47,14 @@ export interface ConnectOptions {
   readonly clock?: Clock;
 }
 
-export type ConnectSettings = Required<
-  Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache' | 'signal'>
-> &
-  Pick<ConnectOptions, 'onLog' | 'onNoise' | 'principal'> & {
+export type ConnectSettings = ClientConnectionSettings &
+  Required<Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache' | 'signal'>> &
+  Pick<ConnectOptions, 'principal'> & {
     readonly cache: EraCache | undefined;
     /** Declared when the connection is opened. Each tenant has its own besides. */
     readonly capabilities: ClientCapabilities;
-    /** Answers to questions that belong to no call, where several tenants share the connection. */
-    readonly fallbackAnswers: Answers;
-    /** Undefined: there is only one tenant. */
-    readonly questions: QuestionPolicy | undefined;
     /** Called when the user has completed an elicitation by URL (legacy, 2025-11-25). */
     readonly onElicited?: ((elicitationId: string) => void) | undefined;
-    /** Called for every change, so that cached results can be removed. */
-    readonly onChange: (change: Change) => void;
   };
 
 /** Throws unless it is a connector, and says which connector to write for what was given. */

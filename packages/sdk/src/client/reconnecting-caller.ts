@@ -1,12 +1,13 @@
 import { LazyAbort } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import type { EraVerdict } from '../era/client/era-verdict.js';
+import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { CallerIdentity, Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
-import type { ActiveConnection, ClientSession, ConnectionSource } from './active-connection.js';
-import type { EraVerdict } from './negotiation/negotiated-connection.js';
+import type { ConnectionSource } from './connection-source.js';
 import {
   clientClosed,
   couldNotOpen,
@@ -30,7 +31,8 @@ export interface ReconnectingCallerSettings {
  * Makes calls over one connection after the other. When a connection is lost, the next call opens another one, and
  * subscriptions and the log level are restored (LIFE-005, LIFE-007).
  */
-export class ReconnectingCaller implements ClientSession {
+export class ReconnectingCaller {
+  /** Time for one call, unless the call sets its own. */
   readonly timeoutMs: number;
   readonly closed: Promise<void>;
   readonly #source: ConnectionSource;
@@ -38,9 +40,9 @@ export class ReconnectingCaller implements ClientSession {
   readonly #closed = createDeferred<void>();
   readonly #subscriptions: ClientSubscriptions;
   /** The newest connection, open or not. */
-  #latest: ActiveConnection | undefined;
+  #latest: TenantCaller | undefined;
   /** The connection for calls; a promise while it is being opened. */
-  #current: ActiveConnection | Promise<ActiveConnection> | undefined;
+  #current: TenantCaller | Promise<TenantCaller> | undefined;
   #logLevel: LoggingLevel | undefined;
   #isClosed = false;
   readonly #over = new LazyAbort();
@@ -63,12 +65,13 @@ export class ReconnectingCaller implements ClientSession {
     return this.#isClosed;
   }
 
+  /** Of the newest connection. Throws before the first one. */
   get verdict(): EraVerdict {
     return this.#newest.verdict;
   }
 
   get server(): ServerFacts {
-    return this.#newest.caller.server;
+    return this.#newest.server;
   }
 
   /** Opens the first connection, unless the signal aborts. Call it once, or not at all: then the first call opens it. */
@@ -87,29 +90,28 @@ export class ReconnectingCaller implements ClientSession {
   }
 
   /** Opens a connection if there is none, and waits for it. */
-  async connected(waiting?: WaitingForConnection): Promise<ActiveConnection> {
+  async connected(waiting?: WaitingForConnection): Promise<TenantCaller> {
     return this.#opened(waiting);
   }
 
-  get ready(): ActiveConnection | undefined {
+  /** The open connection, if there is one. */
+  get ready(): TenantCaller | undefined {
     const current = this.#current;
-    return current instanceof Promise || this.#isClosed ? undefined : current;
+    if (!current || current instanceof Promise || this.#isClosed) return undefined;
+    return this.#source.pick ? this.#pick(current) : current;
   }
 
   now(): number {
     return this.#settings.clock.now();
   }
 
+  /** Makes a call, and opens a connection for it where there is none. */
   call(call: OutgoingCall): Promise<JsonObject> {
     return this.#callLater(call, 0);
   }
 
-  again(
-    error: unknown,
-    call: OutgoingCall,
-    connection: ActiveConnection,
-    began: number,
-  ): Promise<JsonObject> {
+  /** Repeats a call that failed on this connection where that is allowed, or throws the error. */
+  again(error: unknown, call: OutgoingCall, connection: TenantCaller, began: number): Promise<JsonObject> {
     return this.#again(error, call, connection, 0, began);
   }
 
@@ -129,13 +131,13 @@ export class ReconnectingCaller implements ClientSession {
   }
 
   async setLogLevel(level: LoggingLevel): Promise<void> {
-    await this.#onConnection(({ caller }) => caller.setLogLevel(level, this.timeoutMs));
+    await this.#onConnection((connection) => connection.setLogLevel(level, this.timeoutMs));
     this.#logLevel = level;
   }
 
   /** Informs a connected legacy server. A later one asks for the roots itself. */
   rootsChanged(): void {
-    this.ready?.caller.rootsChanged?.();
+    this.ready?.rootsChanged();
   }
 
   /** Reports a change of the server that it did not announce itself. */
@@ -154,21 +156,18 @@ export class ReconnectingCaller implements ClientSession {
     this.#closed.resolve();
   }
 
-  get #newest(): ActiveConnection {
+  get #newest(): TenantCaller {
     if (this.#latest) return this.#latest;
     const message = `${this.#source.label} is not connected yet; the first call connects`;
     throw new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no' });
   }
 
   /** The open connection, or a new one. Waiting for it counts towards the timeout of the call. */
-  async #opened({
-    signal,
-    timeoutMs = this.timeoutMs,
-  }: WaitingForConnection = {}): Promise<ActiveConnection> {
+  async #opened({ signal, timeoutMs = this.timeoutMs }: WaitingForConnection = {}): Promise<TenantCaller> {
     if (this.#isClosed) throw this.#lost?.with({ sent: 'no' }) ?? clientClosed();
     const current = this.#current;
     if (current && !(current instanceof Promise)) return current;
-    const leave = this.#source.supervisor?.waitForConnection();
+    const leave = this.#source.waitForConnection?.();
     try {
       const opening = current ?? this.#reopen();
       this.#current ??= opening;
@@ -183,8 +182,18 @@ export class ReconnectingCaller implements ClientSession {
     }
   }
 
+  /** The caller for the next call. A process of a pool gets the log level before its first call. */
+  #pick(current: TenantCaller): TenantCaller {
+    const picked = this.#source.pick?.() ?? current;
+    const level = this.#logLevel;
+    // A refusal must not fail the call.
+    if (level !== undefined && picked.logLevel !== level && picked !== current)
+      picked.setLogLevel(level, this.timeoutMs).catch(() => {});
+    return picked;
+  }
+
   /** Runs an action. If its message was certainly not sent, repeats it on the next connection. */
-  async #onConnection(action: (connection: ActiveConnection) => Promise<void>): Promise<void> {
+  async #onConnection(action: (connection: TenantCaller) => Promise<void>): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       const connection = await this.#opened();
       try {
@@ -199,13 +208,13 @@ export class ReconnectingCaller implements ClientSession {
 
   async #callLater(call: OutgoingCall, tries: number): Promise<JsonObject> {
     const began = this.#settings.clock.now();
-    const connection = await this.#opened(call);
+    const connection = this.#pick(await this.#opened(call));
     return this.#callOn(connection, this.#withTimeLeft(call, began), tries);
   }
 
-  #callOn(connection: ActiveConnection, call: OutgoingCall, tries: number): Promise<JsonObject> {
+  #callOn(connection: TenantCaller, call: OutgoingCall, tries: number): Promise<JsonObject> {
     const began = this.#settings.clock.now();
-    return connection.caller.call(call).catch((error) => this.#again(error, call, connection, tries, began));
+    return connection.call(call).catch((error) => this.#again(error, call, connection, tries, began));
   }
 
   /** Subtracts the time that has passed from the timeout of a call. */
@@ -218,13 +227,14 @@ export class ReconnectingCaller implements ClientSession {
 
   /** Repeats a call on a new connection if it was certainly not sent, or may run twice. */
   #again(
-    error: unknown,
+    thrown: unknown,
     call: OutgoingCall,
-    connection: ActiveConnection,
+    connection: TenantCaller,
     tries: number,
     began: number,
   ): Promise<JsonObject> {
-    const safe = () => call.retry === 'safe' || (this.#source.supervisor?.isSafe(call) ?? false);
+    const error = connection.attribute(thrown);
+    const safe = () => call.retry === 'safe' || (this.#source.isSafe?.(call) ?? false);
     if (this.#isClosed || !this.#settings.reconnect || !mayRepeat(error, safe, tries)) throw error;
     if (call.signal?.aborted) throw error;
     this.#dropUnusable(connection);
@@ -233,11 +243,11 @@ export class ReconnectingCaller implements ClientSession {
   }
 
   /** A request failed on the connection. Over HTTP the connection itself may still be usable. */
-  #dropUnusable(connection: ActiveConnection): void {
+  #dropUnusable(connection: TenantCaller): void {
     if (this.#current === connection && !connection.isUsable) this.#current = undefined;
   }
 
-  #watch(connection: ActiveConnection): void {
+  #watch(connection: TenantCaller): void {
     void connection.ended.then((error) => {
       if (this.#current === connection) this.#current = undefined;
       if (this.#isClosed) return;
@@ -246,7 +256,7 @@ export class ReconnectingCaller implements ClientSession {
         this.#lost = error;
         this.#subscriptions.end(error);
         this.#closed.resolve();
-      } else if (this.#source.supervisor?.reopensAfterEnd(error) ?? true) this.#keepListening();
+      } else if (this.#source.reopensAfterEnd?.(error) ?? true) this.#keepListening();
       else this.#subscriptions.end(error);
     });
   }
@@ -256,15 +266,15 @@ export class ReconnectingCaller implements ClientSession {
     if (this.#isClosed || this.#subscriptions.size === 0) return;
     this.#current ??= this.#reopen();
     Promise.resolve(this.#current).catch((failure: unknown) => {
-      if (this.#source.supervisor?.reopensAfterFailure()) this.#keepListening();
+      if (this.#source.reopensAfterFailure?.()) this.#keepListening();
       else this.#subscriptions.end(failure);
     });
   }
 
-  async #reopen(): Promise<ActiveConnection> {
+  async #reopen(): Promise<TenantCaller> {
     const before = this.#latest;
     if (before && !this.#settings.reconnect) throw (await before.ended).with({ sent: 'no' });
-    let connection: ActiveConnection | undefined;
+    let connection: TenantCaller | undefined;
     try {
       connection = await this.#source.open({ remembered: before?.verdict.era, signal: this.#over });
       if (this.#isClosed) throw clientClosed();
@@ -282,9 +292,9 @@ export class ReconnectingCaller implements ClientSession {
   }
 
   /** Restores log level and subscriptions. A refusal of the server must not fail the connection or a waiting call. */
-  async #restore(connection: ActiveConnection): Promise<void> {
+  async #restore(connection: TenantCaller): Promise<void> {
     if (this.#logLevel !== undefined) {
-      await connection.caller.setLogLevel(this.#logLevel, this.timeoutMs).catch((error) => {
+      await connection.setLogLevel(this.#logLevel, this.timeoutMs).catch((error) => {
         if (!(error instanceof ProtocolError)) throw error;
       });
     }

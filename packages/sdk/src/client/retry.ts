@@ -1,8 +1,9 @@
 import type { Cancellation } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { IsthmusError, type LocalErrorCode, messageOf } from '../errors.js';
-import type { ActiveConnection, ConnectionSource } from './active-connection.js';
+import type { ConnectionSource } from './connection-source.js';
 
 /**
  * Whether a failed call may be repeated. A call that was certainly not sent may be, a few times. A call that may have run
@@ -33,16 +34,16 @@ interface WaitOptions {
 
 /** Waits for a connection that is being opened, until the call is cancelled or its time is over. */
 export async function waitForConnection(
-  opening: Promise<ActiveConnection>,
+  opening: Promise<TenantCaller>,
   { source, clock, signal, timeoutMs }: WaitOptions,
-): Promise<ActiveConnection> {
+): Promise<TenantCaller> {
   const stopped = createDeferred<never>();
   const onAbort = () =>
     stopped.reject(
       new IsthmusError('CANCELLED', 'The call was cancelled', { cause: signal?.reason, sent: 'no' }),
     );
   const stopClock = clock.after(timeoutMs, () => {
-    const { reason, stderrTail, generation } = source.supervisor?.lastExit() ?? {};
+    const { reason, stderrTail, generation } = source.lastExit?.() ?? {};
     const last = reason === undefined ? '' : `; the last time: ${reason}`;
     const message = `${source.label} was not connected within ${timeoutMs} ms${last}`;
     stopped.reject(new IsthmusError('TIMED_OUT', message, { sent: 'no', stderrTail, generation }));

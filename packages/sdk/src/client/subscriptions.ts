@@ -1,9 +1,9 @@
 import type { Cancellation } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
+import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { CallerIdentity, Change, ListenEnd } from '../exchange/call.js';
 import type { SubscriptionFilter } from '../wire/model.js';
-import type { ActiveConnection } from './active-connection.js';
 
 export interface SubscriptionsContext {
   readonly clock: Clock;
@@ -12,7 +12,7 @@ export interface SubscriptionsContext {
   /** Aborted when the client is closed. */
   readonly over: Cancellation;
   /** Whether calls are made on this connection now. */
-  isCurrent(connection: ActiveConnection): boolean;
+  isCurrent(connection: TenantCaller): boolean;
   /** Called when changes may have been missed. */
   onReopened(): void;
 }
@@ -66,7 +66,7 @@ export class ClientSubscriptions {
   }
 
   /** Opens all of them on a new connection. A subscription that the server refuses ends. */
-  async restore(connection: ActiveConnection): Promise<void> {
+  async restore(connection: TenantCaller): Promise<void> {
     for (const subscription of this.#open) {
       try {
         await this.subscribe(connection, subscription);
@@ -77,15 +77,10 @@ export class ClientSubscriptions {
     }
   }
 
-  async subscribe(connection: ActiveConnection, subscription: Subscription): Promise<void> {
+  async subscribe(connection: TenantCaller, subscription: Subscription): Promise<void> {
     const { timeoutMs, reconnect, over } = this.#context;
     const { wanted, as, queue } = subscription;
-    const open = await connection.caller.listen(
-      toFilter(wanted),
-      (change) => queue.push(change),
-      timeoutMs,
-      as,
-    );
+    const open = await connection.listen(toFilter(wanted), (change) => queue.push(change), timeoutMs, as);
     // The reader may have closed it in the meantime.
     if (!this.#open.has(subscription)) return open.stop();
     queue.honoured = open.honoured;
@@ -100,7 +95,7 @@ export class ClientSubscriptions {
   }
 
   /** Reopens one subscription whose stream was lost. Over HTTP each has its own stream. */
-  #subscribeAgain(connection: ActiveConnection, subscription: Subscription, tries: number): void {
+  #subscribeAgain(connection: TenantCaller, subscription: Subscription, tries: number): void {
     const { clock, over, isCurrent, onReopened } = this.#context;
     const delay = Math.min(RESUBSCRIBE_MS * 2 ** tries, MAX_RESUBSCRIBE_MS);
     const cancelTimer = clock.after(delay, () => {

@@ -1,22 +1,25 @@
 import type { Clock } from '../async/clock.js';
 import type { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
-import type { Caller, Change, Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
-import type { Connection } from '../exchange/connection.js';
+import type { CallerIdentity, Change, OpenListen, OutgoingCall } from '../exchange/call.js';
 import type {
   DecodedError,
   DecodedNotification,
   DecodedRequest,
   DecodedResult,
+  InvalidMessage,
   JsonObject,
   RequestId,
 } from '../wire/json-rpc.js';
-import type { Implementation, LogEntry } from '../wire/model.js';
+import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../wire/model.js';
 import type { Answers } from './answers.js';
+import type { Tenant } from './client/tenant.js';
+import type { TenantCaller } from './client/tenant-caller.js';
 
-/** What a client dialect works with. */
-export interface ClientDialectContext {
-  readonly connection: Connection;
+export type { TenantCaller } from './client/tenant-caller.js';
+
+/** What a connection to a server, and the dialect that speaks on it, are told by the client or the host. */
+export interface ClientConnectionSettings {
   readonly clock: Clock;
   /** Answers to questions that belong to no call. */
   readonly fallbackAnswers: Answers;
@@ -24,25 +27,43 @@ export interface ClientDialectContext {
   readonly questions: QuestionPolicy | undefined;
   /** How many `input_required` rounds one call may take. */
   readonly maxRounds: number;
-  /** Logs that belong to no tenant. */
-  readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** Called for lines that are not messages. */
+  readonly onNoise?: ((line: InvalidMessage) => void) | undefined;
+  /** Called for logs that belong to no tenant. */
+  readonly onLog?: ((entry: LogEntry) => void) | undefined;
+  /** Called for each log line of a tenant, besides the tenant itself. */
+  readonly onTenantLog?: ((tenant: Tenant, entry: LogEntry) => void) | undefined;
   /** Called for every change that the server reports, also without a subscription. */
   readonly onChange: (change: Change) => void;
+  /** The number of the process, where a host keeps processes. Errors name it. */
+  readonly generation?: number | undefined;
 }
 
-/** Handles the messages of a server by the rules of its era. */
+/** Speaks with a server by the rules of its era, for the tenants of a connection. */
 export interface ClientDialect {
-  readonly era: Era;
-  readonly revision: string;
-  readonly server: ServerFacts;
-  /** Adds a tenant to the connection. A `hidden` one makes calls, but gets no questions and no logs. */
-  join(tenant: Tenant, hidden?: boolean): TenantCaller;
+  /** A tenant that can be asked has joined the connection. */
+  joined?(): void;
+  /** Makes a call, and ends it in the limiter of the tenant. */
+  call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject>;
+  /** Whether the owner of this call is being asked a question. */
+  isAsked(caller: TenantCaller, call: OutgoingCall): boolean;
+  listen(
+    caller: TenantCaller,
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+    as?: CallerIdentity,
+  ): Promise<OpenListen>;
+  setLogLevel(caller: TenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void>;
+  rootsChanged?(): void;
+  /** A tenant has left: ends its questions and its calls that were not sent yet. */
+  left(caller: TenantCaller, error: IsthmusError): void;
   /** `about` is our request on whose stream the message came, if each request has its own stream. */
   request(request: DecodedRequest, about?: RequestId): void;
   notification(notification: DecodedNotification, about?: RequestId): void;
   response(response: DecodedResult | DecodedError): void;
   /** No more messages will come. */
-  ended(error: Error): void;
+  ended(error: IsthmusError): void;
 }
 
 /** Whether a call uses progress: it has a callback, or progress may extend its timeout. */
@@ -60,42 +81,8 @@ export function tell<T>(name: string, callback: ((value: T) => void) | undefined
 }
 
 /** Publishes a diagnostic event for a message that matches nothing. */
-export function report(side: ClientDialectContext, why: string, message: unknown): void {
-  if (events.dropped.hasSubscribers)
-    events.dropped.publish({ connection: side.connection.label, why, message });
-}
-
-/**
- * A logical client that shares a connection with others. A plain client is the only tenant of its connection; the
- * conversations of a host share one. The calls, questions, subscriptions and logs of a tenant never reach another.
- */
-export interface Tenant {
-  readonly info: Implementation;
-  readonly answers: Answers;
-  /** The authenticated principal, if there is one. Questions and logs never cross from one principal to another. */
-  readonly principal?: string | undefined;
-  /** Called for logs of the tenant that belong to no call. */
-  readonly onLog: ((entry: LogEntry) => void) | undefined;
-  /** Called when a user has finished at the URL of an elicitation, with its id (2025-11-25). */
-  readonly onElicited?: ((elicitationId: string) => void) | undefined;
-}
-
-/** Makes the calls of one tenant, in one era, over one connection. */
-export interface TenantCaller extends Caller {
-  /** Tells `suspender` while the server does not work on the call. */
-  call(call: OutgoingCall, suspender?: CallSuspender): Promise<JsonObject>;
-  /** Whether the owner of this call is being asked a question: then the call must not wait for other calls. */
-  isAsked(call: OutgoingCall): boolean;
-  /** Ends the calls, questions and subscriptions of the tenant. The connection goes on for the others. */
-  leave(why: string): void;
-}
-
-/** Frees the slot of a call while the server does not work on it: the call waits for a user, or for its turn. */
-export interface CallSuspender {
-  /** `end` ends the call; given if the call waits for a user. */
-  suspend(call: OutgoingCall, end?: (error: IsthmusError) => void): void;
-  /** The server works on the call again. */
-  resume(call: OutgoingCall): void;
+export function report(connection: string, why: string, message: unknown): void {
+  if (events.dropped.hasSubscribers) events.dropped.publish({ connection, why, message });
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   type RequestId,
 } from '../wire/json-rpc.js';
 import { IdMap } from './id-map.js';
-import { cancelled, notSent, type OutboundOptions, PendingRequest } from './pending-request.js';
+import { cancelled, notSent, type OutboundRequest, PendingRequest, signalOf } from './pending-request.js';
 
 /**
  * The requests that we sent and that are not answered yet. Ids are integers, unique for the life of the connection
@@ -36,28 +36,30 @@ export class OutboundRequests {
   }
 
   /**
-   * Sends through `send` and settles with the answer. On timeout or abort a request that has not begun to leave is
-   * removed from the queue. Otherwise `giveUp` is called, so that the peer can be sent a cancellation, and a late answer
-   * is ignored.
+   * Sends a request and settles with the answer. On timeout or abort a request that has not begun to leave is removed
+   * from the queue. Otherwise it is told to give up, so that the peer can be sent a cancellation, and a late answer is
+   * ignored.
    */
-  request(options: OutboundOptions): Promise<JsonObject> {
-    const { what, signal } = options;
+  request(request: OutboundRequest): Promise<JsonObject> {
+    const signal = signalOf(request);
     if (this.#failure || signal?.aborted) {
-      options.onSettled?.();
-      return Promise.reject(this.#failure ? notSent(this.#failure) : cancelled(what, signal?.reason, 'no'));
+      request.settled?.(false);
+      const error = this.#failure ? notSent(this.#failure) : cancelled(request.what, signal?.reason, 'no');
+      return Promise.reject(error);
     }
+    const token = request.call?.progressToken;
     const id = this.#nextId++;
     return new Promise<JsonObject>((resolve, reject) => {
-      const pending = new PendingRequest(this, id, options, this.#clock.now(), resolve, reject);
+      const pending = new PendingRequest(this, id, request, this.#clock.now(), resolve, reject);
       this.#pending.set(id, pending);
-      if (options.progressToken !== undefined) {
+      if (token !== undefined) {
         this.#tokens ??= new Map();
-        this.#tokens.set(options.progressToken, pending);
+        this.#tokens.set(token, pending);
       }
       this.#arm(pending.due);
       try {
         const before = this.#outlet?.sent ?? 0;
-        options.send(id);
+        request.send(id);
         pending.mark = this.#outlet?.sent ?? 0;
         pending.isQueued = pending.mark === before + 1;
       } catch (error) {
@@ -98,12 +100,12 @@ export class OutboundRequests {
     const pending = this.#pending.get(token) ?? this.#tokens?.get(token);
     if (!pending) return false;
     pending.extend(this.#clock.now());
-    pending.options.onProgress?.(params);
+    pending.request.progress?.(params);
     return true;
   }
 
-  get(id: RequestId): OutboundOptions | undefined {
-    return this.#pending.get(id)?.options;
+  get(id: RequestId): OutboundRequest | undefined {
+    return this.#pending.get(id)?.request;
   }
 
   /** Stops the timeouts of the requests of one owner, or on its behalf, until the returned function is called. */
@@ -128,13 +130,13 @@ export class OutboundRequests {
   /** Gives all requests of this owner up: the peer is told, and late answers are ignored. */
   abandon(owner: unknown, error: IsthmusError): void {
     for (const pending of this.#pending.values()) {
-      if (pending.options.owner === owner) pending.abandon(error);
+      if (pending.request.owner === owner) pending.abandon(error);
     }
   }
 
   /** All pending requests, in the order of sending. */
-  open(): OutboundOptions[] {
-    return this.#pending.values().map((pending) => pending.options);
+  open(): OutboundRequest[] {
+    return this.#pending.values().map((pending) => pending.request);
   }
 
   /**

@@ -2,31 +2,32 @@ import { setMaxListeners } from 'node:events';
 import type { Cancellation } from '../async/abort.js';
 import { IsthmusError } from '../errors.js';
 import type { JsonObject, RequestId } from '../wire/json-rpc.js';
-import type { LoggingLevel } from '../wire/model.js';
-import type { OnBehalfOf } from './call.js';
+import type { OutgoingCall } from './call.js';
 
-export interface OutboundOptions {
+/** A request to send, and what is told about it. */
+export interface OutboundRequest {
   /** The method; named in errors. */
   readonly what: string;
   readonly timeoutMs: number;
   /** Progress extends the timeout up to this total. Default: four times the timeout. */
   readonly maxTimeoutMs?: number;
+  /** Default: that of the call. */
   readonly signal?: Cancellation | undefined;
-  send(id: RequestId): void;
-  giveUp(id: RequestId, why: string): void;
-  readonly onProgress?: ((params: JsonObject) => void) | undefined;
-  readonly onLog?: ((params: JsonObject) => void) | undefined;
   /** Who makes it: `suspend` and `abandon` concern the requests of one owner. */
   readonly owner?: unknown;
-  /** The client that it is made for, if the owner makes it for another. */
-  readonly behalf?: OnBehalfOf | undefined;
-  readonly progressToken?: string | undefined;
-  /** Called when it is answered, has failed or was given up. */
-  readonly onSettled?: (() => void) | undefined;
+  /** The call that it belongs to. Undefined: the connection itself needs it. */
+  readonly call?: OutgoingCall | undefined;
   /** Modern: this request asked for logs. */
   readonly wantsLogs?: boolean;
-  /** The lowest level that it asked for. */
-  readonly logLevel?: LoggingLevel | undefined;
+  send(id: RequestId): void;
+  /** The peer gets a cancellation, since the request may have reached it. */
+  giveUp(id: RequestId, why: string): void;
+  /** What the request settles with for a result of the peer. Throws for an invalid result. Default: the result. */
+  accept?(result: JsonObject): JsonObject | Promise<JsonObject>;
+  /** It is answered, has failed or was given up. */
+  settled?(hasResult: boolean): void;
+  progress?(params: JsonObject): void;
+  log?(params: JsonObject): void;
 }
 
 /** What a pending request does to the others. */
@@ -38,10 +39,11 @@ interface PendingSurroundings {
 
 /** A request that was sent and is not answered yet. */
 export class PendingRequest {
-  readonly options: OutboundOptions;
+  readonly request: OutboundRequest;
   readonly #requests: PendingSurroundings;
   readonly id: RequestId;
-  readonly #onResolve: (result: JsonObject) => void;
+  readonly #signal: Cancellation | undefined;
+  readonly #onResolve: (result: JsonObject | Promise<JsonObject>) => void;
   readonly #onReject: (error: Error) => void;
   /** When it times out. */
   due: number;
@@ -58,42 +60,53 @@ export class PendingRequest {
   constructor(
     requests: PendingSurroundings,
     id: RequestId,
-    options: OutboundOptions,
+    request: OutboundRequest,
     now: number,
-    onResolve: (result: JsonObject) => void,
+    onResolve: (result: JsonObject | Promise<JsonObject>) => void,
     onReject: (error: Error) => void,
   ) {
     this.#requests = requests;
     this.id = id;
-    this.options = options;
+    this.request = request;
     this.#onResolve = onResolve;
     this.#onReject = onReject;
-    this.#latest = now + maximumOf(options);
-    this.due = Math.min(now + options.timeoutMs, this.#latest);
-    if (options.signal) listenTo(options.signal, this);
+    this.#latest = now + maximumOf(request);
+    this.due = Math.min(now + request.timeoutMs, this.#latest);
+    this.#signal = signalOf(request);
+    if (this.#signal) listenTo(this.#signal, this);
   }
 
   /** Called by the signal. */
   handleEvent(): void {
-    this.#giveUp(cancelled(this.options.what, this.options.signal?.reason, 'maybe'));
+    this.#giveUp(cancelled(this.request.what, this.#signal?.reason, 'maybe'));
   }
 
   resolve(result: JsonObject): void {
+    const { request } = this;
+    // It is over before a further round of the call may begin.
     this.#end();
-    this.#onResolve(result);
+    try {
+      const accepted = request.accept ? request.accept(result) : result;
+      request.settled?.(true);
+      this.#onResolve(accepted);
+    } catch (error) {
+      request.settled?.(false);
+      this.#onReject(error as Error);
+    }
   }
 
   reject(error: Error): void {
     this.#end();
+    this.request.settled?.(false);
     this.#onReject(error);
   }
 
   isOf(owner: unknown): boolean {
-    return (this.options.behalf?.owner ?? this.options.owner) === owner;
+    return (this.request.call?.behalf?.owner ?? this.request.owner) === owner;
   }
 
   extend(now: number): void {
-    if (!this.#suspended) this.due = Math.min(now + this.options.timeoutMs, this.#latest);
+    if (!this.#suspended) this.due = Math.min(now + this.request.timeoutMs, this.#latest);
   }
 
   suspend(now: number): void {
@@ -116,23 +129,23 @@ export class PendingRequest {
   }
 
   expire(): void {
-    const { what, timeoutMs } = this.options;
-    const spent = this.due >= this.#latest ? maximumOf(this.options) : timeoutMs;
+    const { what, timeoutMs } = this.request;
+    const spent = this.due >= this.#latest ? maximumOf(this.request) : timeoutMs;
     const message = `${what} was not answered within ${spent} ms`;
     this.#giveUp(new IsthmusError('TIMED_OUT', message, { sent: 'maybe' }));
   }
 
   #giveUp(error: IsthmusError): void {
     this.#end();
+    this.request.settled?.(false);
     if (this.isQueued && this.#requests.withdraw(this.mark)) return this.#onReject(notSent(error));
-    this.options.giveUp(this.id, error.message);
+    this.request.giveUp(this.id, error.message);
     this.#onReject(error);
   }
 
   #end(): void {
-    this.#requests.forget(this.id, this.options.progressToken);
-    this.options.signal?.removeEventListener('abort', this);
-    this.options.onSettled?.();
+    this.#requests.forget(this.id, this.request.call?.progressToken);
+    this.#signal?.removeEventListener('abort', this);
   }
 }
 
@@ -147,8 +160,12 @@ function listenTo(signal: Cancellation, listener: PendingRequest): void {
 
 const known = new WeakSet<AbortSignal>();
 
-function maximumOf({ timeoutMs, maxTimeoutMs = timeoutMs * 4 }: OutboundOptions): number {
+function maximumOf({ timeoutMs, maxTimeoutMs = timeoutMs * 4 }: OutboundRequest): number {
   return maxTimeoutMs;
+}
+
+export function signalOf({ signal, call }: OutboundRequest): Cancellation | undefined {
+  return signal ?? call?.signal;
 }
 
 export function cancelled(what: string, reason: unknown, sent: 'no' | 'maybe'): IsthmusError {

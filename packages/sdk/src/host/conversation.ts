@@ -1,10 +1,10 @@
 import type { Clock } from '../async/clock.js';
-import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
 import { Client } from '../client/client.js';
+import type { ConnectionSource } from '../client/connection-source.js';
 import { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import { ClientMemory } from '../client/response-cache.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
-import type { Tenant } from '../era/client-dialect-context.js';
+import type { Tenant } from '../era/client/tenant.js';
 import type { Change } from '../exchange/call.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 
@@ -35,7 +35,7 @@ export interface OwnedConversationOptions extends ConversationOptions {
 
 /** A conversation as the host keeps it: the client of the application, and what the host needs of it. */
 export interface Conversation {
-  readonly participant: Participant;
+  readonly tenant: Tenant;
   readonly client: Client;
   readonly caller: ReconnectingCaller;
   /** The server reported a change. */
@@ -50,8 +50,8 @@ export interface ConversationContext {
   readonly info: Implementation;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Where this participant gets its connections from. */
-  connections(participant: Participant): ConnectionSource;
+  /** Where the conversation gets its connections from. */
+  connections(tenant: Tenant): ConnectionSource;
   onClosed(): void;
 }
 
@@ -62,14 +62,13 @@ export function openConversation(
   const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
   const { clock, label } = context;
   const memory = new ClientMemory(clock, principal);
-  const participant: Participant = {
-    label,
-    principal,
-    tenant: { info, answers, principal, onLog, onElicited: options.onElicited },
+  const tenant: Tenant = {
+    ...{ label, info, answers, principal, onLog },
+    onElicited: options.onElicited,
     capabilities: options.capabilities ?? capabilitiesOf(answers),
-    connections: new Set(),
+    callers: new Set(),
   };
-  const caller = new ReconnectingCaller(context.connections(participant), {
+  const caller = new ReconnectingCaller(context.connections(tenant), {
     clock,
     timeoutMs,
     reconnect: true,
@@ -79,11 +78,11 @@ export function openConversation(
     },
   });
   void caller.closed.then(() => {
-    for (const connection of [...participant.connections]) void connection.close();
+    for (const its of [...tenant.callers]) void its.close();
     context.onClosed();
   });
   return {
-    participant,
+    tenant,
     client: new Client(caller, memory),
     caller,
     changed: memory.onChange,
@@ -93,15 +92,4 @@ export function openConversation(
     },
     close: () => caller.close(),
   };
-}
-
-/** A conversation, as the processes of its server see it. */
-export interface Participant {
-  readonly label: string;
-  readonly principal: string | undefined;
-  readonly tenant: Tenant;
-  /** What it can answer. */
-  readonly capabilities: ClientCapabilities;
-  /** Its connections to processes: several in a pool, and while a process is being replaced. */
-  readonly connections: Set<ActiveConnection>;
 }

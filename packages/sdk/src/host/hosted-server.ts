@@ -1,14 +1,15 @@
 import { orAborted } from '../async/abort.js';
-import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
 import type { Client } from '../client/client.js';
 import type { Upstream } from '../client/connect.js';
+import type { ConnectionSource } from '../client/connection-source.js';
+import type { Tenant } from '../era/client/tenant.js';
+import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { IsthmusError } from '../errors.js';
 import {
   type Conversation,
   type ConversationOptions,
   type OwnedConversationOptions,
   openConversation,
-  type Participant,
 } from './conversation.js';
 import { type HostedServerSettings, resolveDefinition, type ServerDefinition } from './definition.js';
 import type { HostOccurrence } from './host-event.js';
@@ -97,13 +98,13 @@ export class HostedServer {
       info: this.#host.info,
       clock: this.#host.clock,
       timeoutMs: this.#settings.timeoutMs,
-      connections: (participant) => {
-        this.#processSet.join(participant);
-        return this.#connections(participant);
+      connections: (tenant) => {
+        this.#processSet.join(tenant);
+        return this.#connections(tenant);
       },
       onClosed: () => {
         this.#conversations.delete(conversation);
-        this.#processSet.leave(conversation.participant);
+        this.#processSet.leave(conversation.tenant);
       },
     });
     this.#conversations.add(conversation);
@@ -193,23 +194,20 @@ export class HostedServer {
     this.#emit({ kind: 'queue', queued, refused });
   };
 
-  #connections(participant: Participant): ConnectionSource {
+  #connections(tenant: Tenant): ConnectionSource {
     return {
       label: this.name,
-      open: ({ signal }) =>
-        orAborted(this.#open(participant), signal, (connection) => void connection.close()),
-      supervisor: {
-        lastExit: () => this.#processSet.lastExit,
-        waitForConnection: () => this.#countWaiting(),
-        // Without restarts only a call starts a process. A process that the host itself ended is replaced in any case.
-        reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
-        reopensAfterFailure: () =>
-          this.#enabled && !this.#closed && this.#processSet.isRecovering(participant),
-        isSafe: ({ method, params }) =>
-          this.#settings.trustHints &&
-          method === 'tools/call' &&
-          this.#processes.isHarmless(String(params['name'])),
-      },
+      open: ({ signal }) => orAborted(this.#open(tenant), signal, (connection) => void connection.close()),
+      pick: () => this.#processSet.pick(tenant),
+      lastExit: () => this.#processSet.lastExit,
+      waitForConnection: () => this.#countWaiting(),
+      // Without restarts only a call starts a process. A process that the host itself ended is replaced in any case.
+      reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
+      reopensAfterFailure: () => this.#enabled && !this.#closed && this.#processSet.isRecovering(tenant),
+      isSafe: ({ method, params }) =>
+        this.#settings.trustHints &&
+        method === 'tools/call' &&
+        this.#processes.isHarmless(String(params['name'])),
     };
   }
 
@@ -226,7 +224,7 @@ export class HostedServer {
     };
   }
 
-  async #open(participant: Participant): Promise<ActiveConnection> {
+  async #open(tenant: Tenant): Promise<TenantCaller> {
     this.#checkAvailable();
     await this.#host.prepared;
     // A change of processes may follow another.
@@ -238,11 +236,11 @@ export class HostedServer {
     this.#checkAvailable();
     const processSet = this.#processSet;
     try {
-      return await processSet.open(participant);
+      return await processSet.open(tenant);
     } catch (error) {
       // While the call waited, the server may have been switched off or have got a new definition.
       this.#checkAvailable();
-      if (processSet !== this.#processSet) return this.#open(participant);
+      if (processSet !== this.#processSet) return this.#open(tenant);
       throw error;
     }
   }
@@ -253,7 +251,7 @@ export class HostedServer {
 
   #replaceProcessSet(): void {
     this.#processSet = this.#newProcessSet();
-    for (const conversation of this.#conversations) this.#processSet.join(conversation.participant);
+    for (const conversation of this.#conversations) this.#processSet.join(conversation.tenant);
   }
 
   async #retire(processSet: ProcessSet, drainMs: number): Promise<void> {

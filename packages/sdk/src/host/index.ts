@@ -6,7 +6,6 @@
 export type { CallOptions } from '../client/call-options.js';
 export type { Client } from '../client/client.js';
 export { type EraCache, fileEraCache, memoryEraCache } from '../client/negotiation/era-cache.js';
-export type { DiscoveryOutcome, EraVerdict } from '../client/negotiation/negotiated-connection.js';
 export type { Changes, Wanted } from '../client/subscriptions.js';
 export {
   type CommandSpec,
@@ -23,6 +22,7 @@ export {
   type UrlSpec,
 } from '../config/index.js';
 export type { AnswerContext, Answers } from '../era/answers.js';
+export type { DiscoveryOutcome, EraVerdict } from '../era/client/era-verdict.js';
 export type { QuestionPolicy } from '../era/client-dialect-context.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { ConversationOptions } from './conversation.js';

@@ -1,5 +1,5 @@
-import type { EraVerdict } from '../client/negotiation/negotiated-connection.js';
 import type { ProcessModel } from '../config/server-spec.js';
+import type { EraVerdict } from '../era/client/era-verdict.js';
 import type { TreeFacts } from '../process/process-facts.js';
 import { UNREAD_IS_UNREADY_MS, type Unread } from './process/health.js';
 import type { ProcessInstance } from './process/process-instance.js';
@@ -105,9 +105,9 @@ export function describeProcess(
     verdict: instance?.verdict,
     uptimeMs: instance && instance.clock.now() - instance.startedAt,
     restarts: about.restarts,
-    inFlight: instance?.inFlight ?? 0,
-    parked: instance?.suspended.parked ?? 0,
-    queued: instance?.calls.queued ?? 0,
+    inFlight: instance?.limiter.inFlight ?? 0,
+    parked: instance?.limiter.parked ?? 0,
+    queued: instance?.limiter.queued ?? 0,
     receipt: instance?.receipt,
     noise: instance?.noise ?? 0,
     unread: instance?.unread(),

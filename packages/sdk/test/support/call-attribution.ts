@@ -5,8 +5,8 @@ import type {
   Attributed,
   OpenQuestion,
   Unclear,
-} from '../../src/era/legacy/attributable-call.js';
-import { CallAttribution } from '../../src/era/legacy/call-attribution.js';
+} from '../../src/era/legacy/attribution/attributable-call.js';
+import { CallAttribution } from '../../src/era/legacy/attribution/call-attribution.js';
 import type { OnBehalfOf } from '../../src/exchange/call.js';
 
 export const [A, B, C] = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];

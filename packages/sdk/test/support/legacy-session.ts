@@ -1,11 +1,13 @@
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import type { Answers } from '../../src/era/answers.js';
+import type { EraVerdict } from '../../src/era/client/era-verdict.js';
+import { NegotiatedConnection } from '../../src/era/client/negotiated-connection.js';
+import type { Tenant } from '../../src/era/client/tenant.js';
 import type { QuestionPolicy, TenantCaller } from '../../src/era/client-dialect-context.js';
 import { LegacyClientDialect } from '../../src/era/legacy/client-dialect.js';
 import { IsthmusError } from '../../src/errors.js';
 import type { OnBehalfOf, OutgoingCall } from '../../src/exchange/call.js';
 import type { Connection } from '../../src/exchange/connection.js';
-import { OutboundRequests } from '../../src/exchange/outbound-requests.js';
 import type { JsonObject, RequestId } from '../../src/wire/json-rpc.js';
 import type { ElicitResult, InputResponse } from '../../src/wire/model.js';
 
@@ -13,16 +15,30 @@ import type { ElicitResult, InputResponse } from '../../src/wire/model.js';
 export function session(questions: QuestionPolicy | undefined = 'adaptive', fallbackAnswers: Answers = {}) {
   const clock = new FakeClock();
   const sent: JsonObject[] = [];
-  const connection = { label: 'test', send: (message: JsonObject) => sent.push(message) };
-  const requests = new OutboundRequests(clock);
-  const side = {
-    connection: connection as unknown as Connection,
-    ...{ clock, fallbackAnswers, questions, maxRounds: 10, onLog: undefined, onChange: () => {} },
+  const wire = {
+    label: 'test',
+    send: (message: JsonObject) => sent.push(message),
+    open: () => {},
+    closed: new Promise(() => {}),
   };
+  const settings = { clock, fallbackAnswers, questions, maxRounds: 10, onChange: () => {} };
+  const connection = new NegotiatedConnection(wire as unknown as Connection, settings);
+  const { requests } = connection;
   const server = { info: undefined, capabilities: { tools: {} }, instructions: undefined };
-  const dialect = new LegacyClientDialect(side, requests, '2025-11-25', server);
-  const join = (answers: Answers = {}) =>
-    dialect.join({ info: { name: 'voice', version: '1' }, answers, onLog: undefined });
+  let dialect!: LegacyClientDialect;
+  connection.use({ server, verdict: VERDICT }, (its) => {
+    dialect = new LegacyClientDialect(its);
+    return dialect;
+  });
+  const join = (answers: Answers = {}, more: Partial<Tenant> = {}) =>
+    connection.join({
+      label: 'voice',
+      info: { name: 'voice', version: '1' },
+      answers,
+      onLog: undefined,
+      callers: new Set(),
+      ...more,
+    });
   /** All that was sent since it was last asked. */
   const said = () => sent.splice(0);
   return {
@@ -54,6 +70,18 @@ export function session(questions: QuestionPolicy | undefined = 'adaptive', fall
     },
   };
 }
+
+const VERDICT: EraVerdict = {
+  era: 'legacy',
+  revision: '2025-11-25',
+  why: 'the test says so',
+  evidence: [],
+  discovery: [],
+  ms: 0,
+  supported: undefined,
+  warnings: undefined,
+  source: 'mode',
+};
 
 export function toolCall(name: string, more: Partial<OutgoingCall> = {}): OutgoingCall {
   const { timeoutMs = 1000 } = more;

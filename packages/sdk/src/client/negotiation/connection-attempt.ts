@@ -1,10 +1,10 @@
 import type { Cancellation } from '../../async/abort.js';
 import { within } from '../../async/clock.js';
+import { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
 import { IsthmusError } from '../../errors.js';
 import type { Era } from '../../exchange/call.js';
 import type { Connection, Connector } from '../../exchange/connection.js';
 import type { ConnectSettings } from '../options.js';
-import { NegotiatedConnection } from './negotiated-connection.js';
 
 /** One attempt to connect to a server: the connection while its era is not known, the evidence, and the remembered era. */
 export class ConnectionAttempt {
@@ -35,8 +35,7 @@ export class ConnectionAttempt {
   /** Opens the connection, unless there is one. */
   async open(): Promise<NegotiatedConnection> {
     this.#throwIfCancelled();
-    const { clock, onNoise } = this.#settings;
-    this.#connection ??= new NegotiatedConnection(await this.#connect(), clock, onNoise);
+    this.#connection ??= new NegotiatedConnection(await this.#connect(), this.#settings);
     this.#throwIfCancelled();
     return this.#connection;
   }

@@ -1,10 +1,10 @@
 import { decidesEra, describe, type ProbeOutcome } from '../../era/classify-probe.js';
-import { envelope } from '../../era/modern/tenant-caller.js';
+import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
+import { envelope } from '../../era/modern/client-request.js';
 import { isModernRevision, type ModernRevision } from '../../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { isJsonObject, type JsonObject, requestMessage } from '../../wire/json-rpc.js';
 import type { ConnectSettings } from '../options.js';
-import type { NegotiatedConnection } from './negotiated-connection.js';
 
 /** The outcome of `server/discover`. After silence, the answer may still come. */
 export interface Discovery {

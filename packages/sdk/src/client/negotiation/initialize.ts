@@ -1,11 +1,11 @@
 import { decidesEra, describe } from '../../era/classify-probe.js';
+import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
 import { isLegacyRevision, type LegacyRevision, newestSession, REVISION_TABLE } from '../../era/revisions.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { ServerFacts } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, notificationMessage, requestMessage } from '../../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../../wire/model.js';
 import type { ConnectSettings } from '../options.js';
-import type { NegotiatedConnection } from './negotiated-connection.js';
 
 /** A session that the server has agreed to. */
 export interface Handshaken {

@@ -6,7 +6,8 @@ import {
   type ProbeOutcome,
   type ProbeVerdict,
 } from '../../era/classify-probe.js';
-import type { ClientDialect, ClientDialectContext } from '../../era/client-dialect-context.js';
+import type { DiscoveryOutcome, EraVerdict } from '../../era/client/era-verdict.js';
+import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
 import { LegacyClientDialect } from '../../era/legacy/client-dialect.js';
 import { ModernClientDialect } from '../../era/modern/client-dialect.js';
 import {
@@ -32,21 +33,13 @@ import {
   type RefusedInitialize,
   refusalText,
 } from './initialize.js';
-import type { DiscoveryOutcome, EraVerdict, NegotiatedConnection } from './negotiated-connection.js';
-
-/** A connection whose era is known. */
-export interface NegotiationResult {
-  readonly connection: NegotiatedConnection;
-  readonly dialect: ClientDialect;
-  readonly verdict: EraVerdict;
-}
 
 /** Connects and determines the era on the same connection. A second one is opened only if the first is gone. */
 export async function negotiate(
   connector: Connector,
   settings: ConnectSettings,
   { remembered, signal }: { remembered?: Era; signal?: Cancellation | undefined } = {},
-): Promise<NegotiationResult> {
+): Promise<NegotiatedConnection> {
   const attempt = new ConnectionAttempt(connector, settings, signal);
   const abort = () => void attempt.close();
   signal?.addEventListener('abort', abort, { once: true });
@@ -75,7 +68,7 @@ class Negotiation {
     this.#settings = settings;
   }
 
-  async run(remembered: Era | undefined): Promise<NegotiationResult> {
+  async run(remembered: Era | undefined): Promise<NegotiatedConnection> {
     try {
       const { mode } = this.#settings;
       if (mode === 'legacy' || eraOf(mode) === 'legacy') return await this.#requestedLegacy(mode);
@@ -90,7 +83,7 @@ class Negotiation {
   }
 
   /** Sends `server/discover` until the era is clear: once more if the server names another revision. */
-  async #probe(source: Source, preferred: ModernRevision): Promise<NegotiationResult> {
+  async #probe(source: Source, preferred: ModernRevision): Promise<NegotiatedConnection> {
     const tried: string[] = [];
     let revision: ModernRevision = preferred;
     for (;;) {
@@ -116,7 +109,7 @@ class Negotiation {
     switch (verdict.kind) {
       case 'modern':
         this.#warnings = verdict.warnings;
-        return this.#modern(verdict.revision, verdict.server, verdict.why, source);
+        return this.#result(verdict.revision, verdict.server, verdict.why, source);
       case 'incompatible':
         throw this.#attempt.noCommonRevision(verdict.why);
       case 'legacy':
@@ -135,7 +128,7 @@ class Negotiation {
   }
 
   /** Opens a session with a server that is remembered as legacy. If that fails, probes it. */
-  async #cachedLegacy(): Promise<NegotiationResult> {
+  async #cachedLegacy(): Promise<NegotiatedConnection> {
     try {
       return await this.#legacyOrForward(LATEST_LEGACY, 'it was legacy before', 'cache', false);
     } catch (error) {
@@ -147,7 +140,7 @@ class Negotiation {
   }
 
   /** The caller wants the legacy era. */
-  #requestedLegacy(mode: string): Promise<NegotiationResult> {
+  #requestedLegacy(mode: string): Promise<NegotiatedConnection> {
     const pinned = isLegacyRevision(mode) ? mode : undefined;
     const why = 'the caller asked for it';
     if (pinned) {
@@ -167,7 +160,7 @@ class Negotiation {
     why: string,
     source: Source,
     gone: boolean,
-  ): Promise<NegotiationResult> {
+  ): Promise<NegotiatedConnection> {
     try {
       return await this.#legacy(revision, why, source, gone);
     } catch (error) {
@@ -181,10 +174,10 @@ class Negotiation {
   }
 
   /** The server refused both openings, and the first one in a way that only modern servers do: wire sheet §10. */
-  #modernWithoutDiscover(refusal: RefusedInitialize): NegotiationResult {
+  #modernWithoutDiscover(refusal: RefusedInitialize): NegotiatedConnection {
     this.#attempt.evidence.push(`initialize was refused with ${refusalText(refusal)}`);
     const nothing: ServerFacts = { info: undefined, capabilities: {}, instructions: undefined };
-    return this.#modern(
+    return this.#result(
       LATEST_MODERN,
       nothing,
       'it answered server/discover with HTTP 404 and -32601',
@@ -192,14 +185,14 @@ class Negotiation {
     );
   }
 
-  async #forward(refusal: RefusedInitialize): Promise<NegotiationResult> {
+  async #forward(refusal: RefusedInitialize): Promise<NegotiatedConnection> {
     const outcome = await this.#discover(LATEST_MODERN, namedVersions(refusal).some(isModernRevision));
     // The exit of a process does not show its era. The next attempt may succeed.
     if (outcome.kind === 'gone' && outcome.error !== undefined) throw outcome.error;
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
     this.#warnings = verdict.warnings;
-    return this.#modern(
+    return this.#result(
       verdict.revision,
       verdict.server,
       'it refused initialize and answered server/discover',
@@ -234,7 +227,7 @@ class Negotiation {
     source: Source,
     gone: boolean,
     pinned?: LegacyRevision,
-  ): Promise<NegotiationResult> {
+  ): Promise<NegotiatedConnection> {
     if (gone) await this.#attempt.restart(why);
     const connection = await this.#attempt.open();
     const { clock, connectTimeoutMs } = this.#settings;
@@ -253,13 +246,7 @@ class Negotiation {
     if (isInterimRevision(revision)) {
       this.#warnings = [`${revision} is an interim draft, spoken here in the shapes of ${LATEST_LEGACY}`];
     }
-    const dialect = new LegacyClientDialect(
-      this.#dialectContext(connection),
-      connection.requests,
-      revision,
-      server,
-    );
-    return this.#result(connection, dialect, why, source);
+    return this.#result(revision, server, why, source);
   }
 
   #refusedInitialize(error: RefusedInitialize): IsthmusError {
@@ -269,53 +256,27 @@ class Negotiation {
     return this.#attempt.noCommonRevision(`${describeRefusal(error)}${insists}`, error);
   }
 
-  #modern(revision: ModernRevision, server: ServerFacts, why: string, source: Source): NegotiationResult {
-    const { connection } = this.#attempt;
-    const dialect = new ModernClientDialect(
-      this.#dialectContext(connection),
-      connection.requests,
-      revision,
-      server,
-    );
-    return this.#result(connection, dialect, why, source);
-  }
-
   #result(
-    connection: NegotiatedConnection,
-    dialect: ClientDialect,
+    revision: ModernRevision | LegacyRevision,
+    server: ServerFacts,
     why: string,
     source: Source,
-  ): NegotiationResult {
-    const { clock } = this.#settings;
-    const { era, revision } = dialect;
-    connection.use(dialect);
-    // Remembers only what a probe found. What the caller insisted on says nothing about the next caller, and a verdict
-    // that its own use renews would never be questioned again.
-    if (source === 'probe' && this.#settings.mode === 'auto') this.#attempt.remember(era, revision);
+  ): NegotiatedConnection {
+    const { connection, evidence, startedAt } = this.#attempt;
+    const era: Era = isModernRevision(revision) ? 'modern' : 'legacy';
     const verdict: EraVerdict = {
-      era,
-      revision,
-      why,
-      evidence: this.#attempt.evidence,
+      ...{ era, revision, why, evidence, source },
       discovery: this.#discovery,
       supported: this.#supported,
       warnings: this.#warnings,
-      ms: clock.now() - this.#attempt.startedAt,
-      source,
+      ms: this.#settings.clock.now() - startedAt,
     };
-    return { connection, dialect, verdict };
-  }
-
-  #dialectContext(connection: NegotiatedConnection): ClientDialectContext {
-    const { clock, fallbackAnswers, questions, maxRounds, onLog, onChange } = this.#settings;
-    return {
-      connection: connection.connection,
-      clock,
-      fallbackAnswers,
-      questions,
-      maxRounds,
-      onLog,
-      onChange,
-    };
+    connection.use({ verdict, server }, (its) =>
+      era === 'modern' ? new ModernClientDialect(its) : new LegacyClientDialect(its),
+    );
+    // Remembers only what a probe found. What the caller insisted on says nothing about the next caller, and a verdict
+    // that its own use renews would never be questioned again.
+    if (source === 'probe' && this.#settings.mode === 'auto') this.#attempt.remember(era, revision);
+    return connection;
   }
 }

@@ -3,7 +3,6 @@ import { createDeferred } from '../../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { events } from '../../events.js';
 import type { OnBehalfOf } from '../../exchange/call.js';
-import type { OutboundRequests } from '../../exchange/outbound-requests.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
   errorMessage,
@@ -14,33 +13,25 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputRequest, InputResponse } from '../../wire/model.js';
 import { type Answers, answerQuestion, canAnswer } from '../answers.js';
-import type { ClientDialectContext } from '../client-dialect-context.js';
-import type { Attributed, Attribution, Unclear } from './attributable-call.js';
-import type { CallAttribution } from './call-attribution.js';
+import type { NegotiatedConnection } from '../client/negotiated-connection.js';
+import type { TenantCaller } from '../client/tenant-caller.js';
+import type { Attributed, Attribution, Unclear } from './attribution/attributable-call.js';
+import type { CallAttribution } from './attribution/call-attribution.js';
+import type { LegacySession } from './client-request.js';
 import type { Scopes } from './scopes.js';
-import type { LegacyTenantCaller } from './tenant-caller.js';
 
 /** The questions of a legacy server: each goes to the tenant that it belongs to, or is refused with a reason. */
 export class LegacyQuestions {
-  readonly #side: ClientDialectContext;
-  readonly #requests: OutboundRequests;
+  readonly #connection: NegotiatedConnection;
   readonly #attribution: CallAttribution;
   readonly #scopes: Scopes;
-  readonly #callers: ReadonlySet<LegacyTenantCaller>;
   readonly #open = new Map<RequestId, Question>();
   readonly #first = createDeferred<void>();
 
-  constructor(
-    side: ClientDialectContext,
-    requests: OutboundRequests,
-    { attribution, scopes }: { readonly attribution: CallAttribution; readonly scopes: Scopes },
-    callers: ReadonlySet<LegacyTenantCaller>,
-  ) {
-    this.#side = side;
-    this.#requests = requests;
+  constructor({ connection, attribution, scopes }: LegacySession) {
+    this.#connection = connection;
     this.#attribution = attribution;
     this.#scopes = scopes;
-    this.#callers = callers;
   }
 
   /** The first tenant has joined. */
@@ -51,7 +42,8 @@ export class LegacyQuestions {
   /** `about` is the request on whose stream the question came, if known: over HTTP it says which call it belongs to. */
   async answer(id: RequestId, request: InputRequest, about?: RequestId): Promise<void> {
     // A question may arrive together with the answer to the handshake, before the first tenant has joined.
-    if (this.#callers.size === 0) await within(this.#side.clock, FIRST_TENANT_MS, this.#first.promise);
+    if (this.#connection.callers.size === 0)
+      await within(this.#connection.clock, FIRST_TENANT_MS, this.#first.promise);
     const question: Question = { caller: undefined, over: new AbortController() };
     this.#open.set(id, question);
     const { signal } = question.over;
@@ -65,10 +57,10 @@ export class LegacyQuestions {
       declared = target.answers !== undefined && isDeclared(request, target.answers);
       const answer = await this.#ask(target, request, signal);
       if (this.#open.has(id)) {
-        this.#side.connection.send(resultMessage(id, answer as unknown as JsonObject));
+        this.#connection.connection.send(resultMessage(id, answer as unknown as JsonObject));
       }
     } catch (error) {
-      if (this.#open.has(id)) this.#side.connection.send(errorMessage(id, refusal(error, declared)));
+      if (this.#open.has(id)) this.#connection.connection.send(errorMessage(id, refusal(error, declared)));
     } finally {
       this.#open.delete(id);
     }
@@ -84,7 +76,7 @@ export class LegacyQuestions {
   }
 
   /** A tenant has left: refuses the questions that it was asked, so that the server does not wait. */
-  refuse(caller: LegacyTenantCaller, error: IsthmusError): void {
+  refuse(caller: TenantCaller, error: IsthmusError): void {
     for (const [id, question] of this.#open) {
       if (question.caller !== caller) continue;
       this.#open.delete(id);
@@ -103,7 +95,7 @@ export class LegacyQuestions {
     const { owner, attributed } = target;
     const question = attributed && this.#attribution.asking(attributed);
     // The time of the answer must not count against the call, whichever of the owner's calls it is.
-    const goOn = owner && this.#requests.suspend(owner);
+    const goOn = owner && this.#connection.requests.suspend(owner);
     if (owner) this.#attribution.answering(owner, 1);
     let isOver = false;
     const end = () => {
@@ -126,12 +118,12 @@ export class LegacyQuestions {
   }
 
   #targetOf(request: InputRequest, about: RequestId | undefined): QuestionTarget | Unclear {
-    const [only] = this.#callers;
-    const made = about === undefined ? undefined : this.#requests.get(about);
-    if (made?.behalf) return byBehalf(made.behalf, made.owner as LegacyTenantCaller);
-    if (this.#side.questions === undefined && only) return byTenant(only);
-    if (made && this.#callers.has(made.owner as LegacyTenantCaller))
-      return byTenant(made.owner as LegacyTenantCaller);
+    const [only] = this.#connection.callers;
+    const made = about === undefined ? undefined : this.#connection.requests.get(about);
+    if (made?.call?.behalf) return byBehalf(made.call.behalf, made.owner as TenantCaller);
+    if (this.#connection.settings.questions === undefined && only) return byTenant(only);
+    if (made && this.#connection.callers.has(made.owner as TenantCaller))
+      return byTenant(made.owner as TenantCaller);
     // It names a request, and that is none of the calls in flight.
     if (about !== undefined) return this.#ofNoCall(request);
     if (this.#scopes.areSeveral) return this.#ofSeveralPrincipals(request);
@@ -154,15 +146,15 @@ export class LegacyQuestions {
   #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): QuestionTarget {
     if (attribution.kind === 'none') return this.#ofNoCall(request);
     const { behalf, caller: made } = attribution.call;
-    const caller = made as LegacyTenantCaller;
+    const caller = made as TenantCaller;
     if (behalf) return { ...byBehalf(behalf, caller), attributed: attribution };
-    if (this.#callers.has(caller)) return { ...byTenant(caller), attributed: attribution };
+    if (this.#connection.callers.has(caller)) return { ...byTenant(caller), attributed: attribution };
     return { kind: 'refused', why: 'The client whose call led to this question has left' };
   }
 
   /** A question of one principal never reaches another, whatever the history of the server says. */
   #ofSeveralPrincipals(request: InputRequest): QuestionTarget {
-    const { fallbackAnswers } = this.#side;
+    const { fallbackAnswers } = this.#connection.settings;
     if (canAnswer(fallbackAnswers, request) && this.#attribution.attribute().kind === 'none')
       return byFallback(fallbackAnswers);
     return OF_SEVERAL_PRINCIPALS;
@@ -170,14 +162,14 @@ export class LegacyQuestions {
 
   /** No call in flight could have led to it (servers ask for roots right after the handshake). */
   #ofNoCall(request: InputRequest): QuestionTarget {
-    const { fallbackAnswers } = this.#side;
+    const { fallbackAnswers } = this.#connection.settings;
     if (canAnswer(fallbackAnswers, request)) return byFallback(fallbackAnswers);
-    const [only, another] = this.#callers;
+    const [only, another] = this.#connection.callers;
     if (only && !another) {
       // Its call may have ended just now, and the principal of that call may have left.
       return this.#scopes.mayBeOther(only.tenant.principal) ? OF_SEVERAL_PRINCIPALS : byTenant(only);
     }
-    const count = this.#callers.size;
+    const count = this.#connection.callers.size;
     if (count === 0) return byFallback(fallbackAnswers);
     return {
       kind: 'refused',
@@ -188,9 +180,9 @@ export class LegacyQuestions {
   #refuse(id: RequestId, message: string): void {
     const error: JsonRpcErrorBody = { code: ErrorCode.InternalError, message };
     if (events.refused.hasSubscribers) {
-      events.refused.publish({ connection: this.#side.connection.label, id, error });
+      events.refused.publish({ connection: this.#connection.label, id, error });
     }
-    this.#side.connection.send(errorMessage(id, error));
+    this.#connection.connection.send(errorMessage(id, error));
   }
 }
 
@@ -199,7 +191,7 @@ const FIRST_TENANT_MS = 1000;
 
 interface Question {
   /** The tenant that was asked, once it is known. */
-  caller: LegacyTenantCaller | undefined;
+  caller: TenantCaller | undefined;
   readonly over: AbortController;
 }
 
@@ -214,7 +206,7 @@ type QuestionTarget = Asked | { readonly kind: 'refused'; readonly why: string }
 
 interface Asked {
   readonly kind: 'asked';
-  readonly caller: LegacyTenantCaller | undefined;
+  readonly caller: TenantCaller | undefined;
   readonly owner: object | undefined;
   /** Undefined if the owner was known without attribution. */
   readonly attributed?: Attributed;
@@ -223,13 +215,13 @@ interface Asked {
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
-function byTenant(caller: LegacyTenantCaller): Asked {
+function byTenant(caller: TenantCaller): Asked {
   const { answers } = caller.tenant;
   const answer = (request: InputRequest, signal: AbortSignal) => answerQuestion(answers, request, signal);
   return { kind: 'asked', caller, owner: caller, answers, answer };
 }
 
-function byBehalf(behalf: OnBehalfOf, caller: LegacyTenantCaller): Asked {
+function byBehalf(behalf: OnBehalfOf, caller: TenantCaller): Asked {
   const answer = (request: InputRequest, signal: AbortSignal) => behalf.answer(request, signal);
   return { kind: 'asked', caller, owner: behalf.owner, answer };
 }

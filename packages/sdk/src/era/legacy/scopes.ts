@@ -1,7 +1,7 @@
 import type { Clock } from '../../async/clock.js';
 
 /** One principal with requests on a shared session. */
-interface QuestionScope {
+export interface QuestionScope {
   readonly principal: string | undefined;
   running: number;
   /** Until then the server may still ask or log about requests that have ended. */

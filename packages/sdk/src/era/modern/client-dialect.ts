@@ -1,140 +1,166 @@
-import type { Clock } from '../../async/clock.js';
-import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
-import type { Change, ListenEnd, OpenListen, ServerFacts } from '../../exchange/call.js';
-import type { OutboundRequests } from '../../exchange/outbound-requests.js';
+import type { CallerIdentity, Change, OpenListen, OutgoingCall } from '../../exchange/call.js';
 import {
   type DecodedError,
   type DecodedNotification,
   type DecodedRequest,
   type DecodedResult,
-  isJsonObject,
   isRequestId,
   type JsonObject,
   notificationMessage,
   type RequestId,
   requestMessage,
 } from '../../wire/json-rpc.js';
-import type { SubscriptionFilter } from '../../wire/model.js';
-import {
-  type ClientDialect,
-  type ClientDialectContext,
-  report,
-  type Tenant,
-  type TenantCaller,
-  tell,
-} from '../client-dialect-context.js';
-import { META } from '../meta-keys.js';
+import type { LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
+import { capabilitiesOf } from '../answers.js';
+import type { NegotiatedConnection } from '../client/negotiated-connection.js';
+import type { Tenant } from '../client/tenant.js';
+import { TenantCaller } from '../client/tenant-caller.js';
+import { type ClientDialect, report, tell } from '../client-dialect-context.js';
 import { toLog } from '../reports.js';
-import type { ModernRevision } from '../revisions.js';
-import { changeOf } from '../subscriptions.js';
-import { ModernTenantCaller } from './tenant-caller.js';
-
-/** What the tenants of a modern connection share. */
-export interface SharedModernConnection {
-  readonly revision: ModernRevision;
-  readonly server: ServerFacts;
-  readonly clock: Clock;
-  readonly maxRounds: number;
-  readonly requests: OutboundRequests;
-  readonly listens: ClientListens;
-  onChange(change: Change): void;
-  sendRequest(id: RequestId, method: string, params: JsonObject): void;
-  cancel(id: RequestId, reason: string): void;
-  left(caller: ModernTenantCaller): void;
-  /** A request that had asked for logs was given up, and the server may still run it. */
-  gaveUp(id: RequestId, caller: ModernTenantCaller): void;
-}
+import { ClientListens } from './client-listens.js';
+import { envelope, ModernRequest } from './client-request.js';
+import { ClientRounds } from './client-rounds.js';
 
 /** The client side of the modern era: requests are stateless, and the server sends none. */
-export class ModernClientDialect implements ClientDialect, SharedModernConnection {
-  readonly era = 'modern';
-  readonly revision: ModernRevision;
-  readonly server: ServerFacts;
-  readonly clock: Clock;
-  readonly maxRounds: number;
-  readonly requests: OutboundRequests;
-  readonly listens = new ClientListens();
-  readonly #side: ClientDialectContext;
-  readonly #callers = new Set<ModernTenantCaller>();
-  readonly #lingering = new Map<RequestId, { readonly caller: ModernTenantCaller; readonly until: number }>();
+export class ModernClientDialect implements ClientDialect {
+  readonly connection: NegotiatedConnection;
+  readonly #listens = new ClientListens();
+  readonly #rounds: ClientRounds;
+  /** Built once for each tenant; a request adds its progress token or log level. */
+  readonly #envelopes = new WeakMap<Tenant, JsonObject>();
+  readonly #lingering = new Map<RequestId, { readonly caller: TenantCaller; readonly until: number }>();
 
-  constructor(
-    side: ClientDialectContext,
-    requests: OutboundRequests,
-    revision: ModernRevision,
-    server: ServerFacts,
-  ) {
-    this.#side = side;
-    this.clock = side.clock;
-    this.maxRounds = side.maxRounds;
-    this.requests = requests;
-    this.revision = revision;
-    this.server = server;
+  constructor(connection: NegotiatedConnection) {
+    this.connection = connection;
+    this.#rounds = new ClientRounds(connection.settings.maxRounds);
   }
 
-  join(tenant: Tenant, hidden = false): TenantCaller {
-    const caller = new ModernTenantCaller(tenant, this);
-    if (!hidden) this.#callers.add(caller);
-    return caller;
+  call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject> {
+    return this.#send(caller, call, call.params, false);
   }
 
-  left(caller: ModernTenantCaller): void {
-    this.#callers.delete(caller);
+  isAsked(caller: TenantCaller): boolean {
+    return this.#rounds.isAsked(caller);
   }
 
-  gaveUp(id: RequestId, caller: ModernTenantCaller): void {
-    const now = this.clock.now();
+  listen(
+    caller: TenantCaller,
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+    as?: CallerIdentity,
+  ): Promise<OpenListen> {
+    const { requests, connection, clock, settings } = this.connection;
+    let id: RequestId = '';
+    const stop = (reason: IsthmusError) => {
+      if (requests.reject(id, reason)) this.cancel(id, reason.message);
+    };
+    const opened = this.#listens.open(
+      () => stop(new IsthmusError('CANCELLED', 'no longer needed')),
+      (change) => {
+        settings.onChange(change);
+        onChange(change);
+      },
+    );
+    const ended = requests.request({
+      what: 'subscriptions/listen',
+      owner: caller,
+      timeoutMs: FOREVER_MS,
+      send: (newId) => {
+        id = newId;
+        opened.begin(id);
+        const params = { notifications: wanted, _meta: this.envelopeOf(caller, as) };
+        connection.send(requestMessage(id, 'subscriptions/listen', params));
+      },
+      giveUp: (givenUp, why) => this.cancel(givenUp, why),
+    });
+    const callOff = clock.after(timeoutMs, () => {
+      stop(new IsthmusError('TIMED_OUT', `subscriptions/listen was not acknowledged within ${timeoutMs} ms`));
+    });
+    void opened.acknowledged.catch(() => {}).finally(callOff);
+    ended.then(
+      () => this.#listens.end(id, undefined),
+      (error) => this.#listens.end(id, error),
+    );
+    return opened.acknowledged;
+  }
+
+  async setLogLevel(caller: TenantCaller, level: LoggingLevel): Promise<void> {
+    caller.logLevel = level;
+  }
+
+  left(caller: TenantCaller, error: IsthmusError): void {
+    this.#rounds.end(error, caller);
+  }
+
+  /** Answers the questions of a call, and sends it again with the answers, until it is complete. */
+  answerRounds(caller: TenantCaller, call: OutgoingCall, first: JsonObject): Promise<JsonObject> {
+    return this.#rounds.answer(caller, call, first, (params) => this.#send(caller, call, params, true));
+  }
+
+  /** A request that had asked for logs was given up, and the server may still run it. */
+  gaveUp(id: RequestId, caller: TenantCaller): void {
+    const now = this.connection.clock.now();
     for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
     this.#lingering.set(id, { caller, until: now + LINGER_MS });
   }
 
-  onChange(change: Change): void {
-    this.#side.onChange(change);
-  }
-
-  sendRequest(id: RequestId, method: string, params: JsonObject): void {
-    this.#side.connection.send(requestMessage(id, method, params));
-  }
-
   cancel(requestId: RequestId, reason: string): void {
-    this.#side.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
+    this.connection.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
+  }
+
+  /** The `_meta` of the requests of a tenant, or of the client that it makes a request for. */
+  envelopeOf({ tenant }: TenantCaller, as: CallerIdentity | undefined): JsonObject {
+    const { revision } = this.connection.verdict;
+    if (as) return envelope({ info: as.info ?? tenant.info, capabilities: as.capabilities }, revision);
+    const known = this.#envelopes.get(tenant);
+    if (known) return known;
+    const own = envelope({ info: tenant.info, capabilities: capabilitiesOf(tenant.answers) }, revision);
+    this.#envelopes.set(tenant, own);
+    return own;
   }
 
   /** JRPC-013: a modern server must not send requests, and a client cannot answer one (JRPC-014). */
   request(request: DecodedRequest): void {
-    report(this.#side, 'a modern server sent a request', request);
+    report(this.connection.label, 'a modern server sent a request', request);
   }
 
   notification(notification: DecodedNotification, about?: RequestId): void {
     const { method, params = {} } = notification;
+    const { requests, label } = this.connection;
     switch (method) {
       case 'notifications/progress':
-        if (this.requests.progress(params)) return;
+        if (requests.progress(params)) return;
         break;
       case 'notifications/message':
         return this.#log(params, about);
       case 'notifications/cancelled':
         // Some servers end a subscription like this (wire sheet §17).
-        if (isRequestId(params['requestId']) && this.listens.has(params['requestId'])) {
-          this.requests.settle({ kind: 'result', id: params['requestId'], result: {} });
+        if (isRequestId(params['requestId']) && this.#listens.has(params['requestId'])) {
+          requests.settle({ kind: 'result', id: params['requestId'], result: {} });
           return;
         }
         break;
       default:
-        if (this.listens.deliver(method, params)) return;
+        if (this.#listens.deliver(method, params)) return;
     }
-    report(this.#side, 'a notification that matches nothing', notification);
+    report(label, 'a notification that matches nothing', notification);
   }
 
   response(response: DecodedResult | DecodedError): void {
-    if (this.requests.settle(response)) return;
+    if (this.connection.requests.settle(response)) return;
     if (response.id !== undefined) this.#lingering.delete(response.id);
-    report(this.#side, 'an answer to no open request', response);
+    report(this.connection.label, 'an answer to no open request', response);
   }
 
-  ended(error: Error): void {
-    for (const caller of this.#callers) caller.ended(error);
+  /** Calls between two rounds have no request in flight, so they are ended here. */
+  ended(error: IsthmusError): void {
+    this.#rounds.end(error);
+  }
+
+  #send(caller: TenantCaller, call: OutgoingCall, params: JsonObject, isRound: boolean): Promise<JsonObject> {
+    return this.connection.requests.request(new ModernRequest(this, caller, call, params, isRound));
   }
 
   /**
@@ -142,81 +168,25 @@ export class ModernClientDialect implements ClientDialect, SharedModernConnectio
    * belongs to that tenant; otherwise it belongs to none.
    */
   #log(params: JsonObject, about: RequestId | undefined): void {
+    const { requests, callers, clock, settings } = this.connection;
     // Over HTTP it comes on the stream of its request.
-    const told = about === undefined ? undefined : this.requests.get(about);
-    if (told?.onLog) return told.onLog(params);
-    const wanting = this.requests.open().filter((open) => open.wantsLogs);
+    const told = about === undefined ? undefined : requests.get(about);
+    if (told?.call?.onLog) return told.log?.(params);
+    const wanting = requests.open().filter((open) => open.wantsLogs);
     const [only, another] = wanting;
-    const now = this.clock.now();
+    const now = clock.now();
     const lingering = [...this.#lingering.values()].filter(({ until }) => until > now);
     const owners = new Set([...wanting.map(({ owner }) => owner), ...lingering.map(({ caller }) => caller)]);
-    if (only?.onLog && !another && owners.size === 1) return only.onLog(params);
-    const [owner] = owners.size > 0 ? owners : this.#callers;
-    const caller = owners.size === 1 || (owners.size === 0 && this.#callers.size === 1) ? owner : undefined;
-    if (caller instanceof ModernTenantCaller) caller.log(toLog(params));
-    else tell('onLog', this.#side.onLog, toLog(params));
+    if (only?.call?.onLog && !another && owners.size === 1) return only.log?.(params);
+    const [owner] = owners.size > 0 ? owners : callers;
+    const caller = owners.size === 1 || (owners.size === 0 && callers.size === 1) ? owner : undefined;
+    if (caller instanceof TenantCaller) caller.log(toLog(params), caller.tenant.onLog);
+    else tell('onLog', settings.onLog, toLog(params));
   }
 }
 
 /** How long a given-up call may still log. */
 const LINGER_MS = 60_000;
 
-/** The subscriptions that this client has opened. Messages are matched by `subscriptionId` only (SUB-009). */
-class ClientListens {
-  readonly #open = new Map<RequestId, Listen>();
-
-  open(
-    stop: () => void,
-    onChange: (change: Change) => void,
-  ): { begin(id: RequestId): void; acknowledged: Promise<OpenListen> } {
-    const acknowledged = createDeferred<OpenListen>();
-    const ended = createDeferred<ListenEnd>();
-    return {
-      acknowledged: acknowledged.promise,
-      begin: (id) => {
-        this.#open.set(id, { acknowledged, ended, onChange, stop });
-      },
-    };
-  }
-
-  has(id: RequestId): boolean {
-    return this.#open.has(id);
-  }
-
-  /** True if the notification belongs to an open subscription. */
-  deliver(method: string, params: JsonObject): boolean {
-    const meta = params['_meta'];
-    const id = isJsonObject(meta) ? meta[META.subscriptionId] : undefined;
-    const listen = isRequestId(id) ? this.#open.get(id) : undefined;
-    if (!listen) return false;
-    if (method === 'notifications/subscriptions/acknowledged') {
-      const honoured = (
-        isJsonObject(params['notifications']) ? params['notifications'] : {}
-      ) as SubscriptionFilter;
-      listen.acknowledged.resolve({ honoured, ended: listen.ended.promise, stop: listen.stop });
-      return true;
-    }
-    const change = changeOf(method, params);
-    if (change) listen.onChange(change);
-    return change !== undefined;
-  }
-
-  end(id: RequestId, error: unknown): void {
-    const listen = this.#open.get(id);
-    if (!listen) return;
-    this.#open.delete(id);
-    listen.ended.resolve({ error });
-    listen.acknowledged.reject(
-      error ?? new IsthmusError('INVALID_RESULT', 'The subscription ended before it was acknowledged'),
-    );
-    // The caller may not await it any more; the rejection must not end the process.
-    listen.acknowledged.promise.catch(() => {});
-  }
-}
-
-interface Listen {
-  readonly acknowledged: Deferred<OpenListen>;
-  readonly ended: Deferred<ListenEnd>;
-  readonly onChange: (change: Change) => void;
-  readonly stop: () => void;
-}
+/** Longer than any process lives: a subscription has no timeout. */
+const FOREVER_MS = 2 ** 40;

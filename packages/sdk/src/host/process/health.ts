@@ -76,14 +76,14 @@ export function watchHealth(
   const check = async () => {
     const { pid } = instance;
     // Silence during a call means nothing: many servers do one thing at a time.
-    if (pid === undefined || instance.working > 0) return schedule();
+    if (pid === undefined || instance.limiter.working > 0) return schedule();
     const began = clock.now();
     const heardBefore = instance.received;
     const before = await treeFacts(pid);
     if (!(await instance.probe(timeoutMs))) return schedule();
     const after = await treeFacts(pid);
     if (over) return;
-    const heard = instance.received > heardBefore || instance.working > 0;
+    const heard = instance.received > heardBefore || instance.limiter.working > 0;
     silentSince = heard ? undefined : (silentSince ?? began);
     const now = clock.now();
     const health = classifyHealth({

@@ -1,18 +1,22 @@
 import type { Clock } from '../../async/clock.js';
 import type { EraCache } from '../../client/negotiation/era-cache.js';
+import { negotiate } from '../../client/negotiation/negotiate.js';
+import type { ConnectSettings } from '../../client/options.js';
 import { capabilitiesOf, unionOf } from '../../era/answers.js';
+import type { Tenant } from '../../era/client/tenant.js';
+import { IsthmusError } from '../../errors.js';
 import type { Change, Era } from '../../exchange/call.js';
-import type { ChildWatcher } from '../../process/child.js';
-import type { Implementation } from '../../wire/model.js';
-import type { Participant } from '../conversation.js';
+import type { Connector } from '../../exchange/connection.js';
+import type { Child, ChildWatcher } from '../../process/child.js';
+import { openChild } from '../../transport/child-connection.js';
+import type { Implementation, LogEntry } from '../../wire/model.js';
 import type { HostedServerSettings } from '../definition.js';
 import type { HostOccurrence } from '../host-event.js';
 import type { CallSemaphore } from './call-semaphore.js';
 import { changedLists, type FirstLists } from './first-lists.js';
-import { openProcessInstance } from './open-process-instance.js';
-import type { ProcessInstance } from './process-instance.js';
+import { ProcessInstance } from './process-instance.js';
 import type { SupervisorFactory } from './process-set.js';
-import type { Supervisor } from './supervisor.js';
+import type { ProcessOpening } from './supervisor-context.js';
 
 /** What all servers of a host have in common. */
 export interface HostContext {
@@ -64,16 +68,15 @@ export class ProcessFactory {
 
   /** The context of each supervisor, for processes with these settings. */
   contextsFor(settings: HostedServerSettings): SupervisorFactory {
-    return (owner, participants) => this.#context(settings, owner, participants);
+    return (owner, tenants) => this.#context(settings, owner, tenants);
   }
 
   #context(
     settings: HostedServerSettings,
     owner: string | undefined,
-    participants: () => readonly Participant[],
+    tenants: () => readonly Tenant[],
   ): ReturnType<SupervisorFactory> {
     const { label, host, processSlots, emit } = this.#options;
-    let supervisor: Supervisor | undefined;
     return {
       label,
       settings,
@@ -81,15 +84,12 @@ export class ProcessFactory {
       random: host.random,
       owner,
       processSlots: [processSlots, host.processSlots],
-      isWanted: () => settings.start === 'eager' || participants().length > 0,
+      isWanted: () => settings.start === 'eager' || tenants().length > 0,
       nextNumber: () => {
         this.#number += 1;
         return this.#number;
       },
-      adopt: (self) => {
-        supervisor = self;
-      },
-      open: (number, signal) => this.#open(settings, number, participants(), () => supervisor, signal),
+      open: (opening) => this.#open(settings, tenants(), opening),
       onLists: (instance, lists) => this.#onLists(instance, lists),
       emit,
     };
@@ -97,45 +97,68 @@ export class ProcessFactory {
 
   async #open(
     settings: HostedServerSettings,
-    number: number,
-    participants: readonly Participant[],
-    supervisor: () => Supervisor | undefined,
-    signal: AbortSignal,
+    tenants: readonly Tenant[],
+    { number, signal, onStarted, onIdle }: ProcessOpening,
   ): Promise<ProcessInstance> {
-    const { label, host, emit, onQueue, onChange } = this.#options;
-    const instance: ProcessInstance = await openProcessInstance(
-      {
-        label,
-        number,
-        settings,
-        clock: host.clock,
-        info: host.info,
-        capabilities: unionOf([
-          settings.capabilities,
-          capabilitiesOf(settings.answers),
-          ...participants.map((each) => each.capabilities),
-        ]),
-        remembered: this.#era,
-        cache: host.cache,
-        watchers: host.watchers,
-        onQueue,
-        onParkedFull: (parked) => emit({ kind: 'parked', generation: number, parked }),
-        onStarted: (pid) => supervisor()?.started(number, pid),
-        onIdle: () => supervisor()?.instanceIdle(instance),
-        onLog: (entry, pid) => emit({ kind: 'log', generation: number, pid, conversation: undefined, entry }),
-        onParticipantLog: (participant, entry) => {
-          const { pid } = instance;
-          emit({ kind: 'log', generation: number, pid, conversation: participant.label, entry });
-        },
-        onStderr: (text, pid) => {
-          if (settings.logStderr) emit({ kind: 'stderr', generation: number, pid, text });
-        },
-        onChange,
+    const { label, host, emit, onQueue } = this.#options;
+    const { command, maxInFlight, maxQueue, maxParked } = settings;
+    let child: Child | undefined;
+    const connector: Connector = {
+      label,
+      identity: identityOf(command),
+      connect() {
+        const { watchers } = host;
+        const onStderr = (text: string) => {
+          if (settings.logStderr) emit({ kind: 'stderr', generation: number, pid: child?.pid, text });
+        };
+        const opened = openChild({ ...command, label, watchers, onStderr });
+        child = opened.child;
+        onStarted(child.pid);
+        return opened.connection;
       },
-      signal,
-    );
-    this.#era = instance.verdict.era;
-    return instance;
+    };
+    try {
+      const connecting = this.#connectSettings(settings, number, tenants, () => child?.pid);
+      const connection = await negotiate(connector, connecting, { remembered: this.#era, signal });
+      const instance: ProcessInstance = new ProcessInstance(number, connection, child!, host.info, {
+        ...{ label, maxInFlight, maxQueue, maxParked, onQueue },
+        onParkedFull: (parked) => emit({ kind: 'parked', generation: number, parked }),
+        onIdle: () => onIdle(instance),
+      });
+      this.#era = instance.verdict.era;
+      return instance;
+    } catch (error) {
+      const stderrTail = child?.stderr.tail();
+      if (!(error instanceof IsthmusError) || error.stderrTail !== undefined || !stderrTail) throw error;
+      throw error.with({ stderrTail });
+    }
+  }
+
+  #connectSettings(
+    settings: HostedServerSettings,
+    generation: number,
+    tenants: readonly Tenant[],
+    pid: () => number | undefined,
+  ): ConnectSettings {
+    const { mode, maxRounds, connectTimeoutMs, silenceMs, bootMs, timeoutMs, answers, questions } = settings;
+    const { host, emit, onChange } = this.#options;
+    const { clock, info, cache } = host;
+    const emitLog = (conversation: string | undefined, entry: LogEntry) =>
+      emit({ kind: 'log', generation, pid: pid(), conversation, entry });
+    return {
+      ...{ mode, maxRounds, connectTimeoutMs, silenceMs, bootMs, timeoutMs, questions },
+      ...{ clock, info, cache, generation, onChange },
+      capabilities: unionOf([
+        settings.capabilities,
+        capabilitiesOf(answers),
+        ...tenants.map((tenant) => tenant.capabilities ?? capabilitiesOf(tenant.answers)),
+      ]),
+      answers: {},
+      fallbackAnswers: answers,
+      onLog: (entry) => emitLog(undefined, entry),
+      onTenantLog: (tenant, entry) => emitLog(tenant.label, entry),
+      reconnect: false,
+    };
   }
 
   /** Compares the lists of a new process with those of the previous one. */
@@ -146,4 +169,14 @@ export class ProcessFactory {
     this.#options.emit({ kind: 'changed', generation: instance.number, what: changed });
     for (const kind of changed) this.#options.onListsChanged({ kind });
   }
+}
+
+/** The key of this server in the era cache. A client with the same command has the same key. */
+function identityOf({
+  command,
+  args = [],
+  cwd = process.cwd(),
+  env = {},
+}: HostedServerSettings['command']): string {
+  return JSON.stringify([command, args, cwd, env]);
 }

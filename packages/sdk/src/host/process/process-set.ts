@@ -1,17 +1,6 @@
-import type { ActiveConnection } from '../../client/active-connection.js';
+import type { Tenant } from '../../era/client/tenant.js';
+import type { TenantCaller } from '../../era/client/tenant-caller.js';
 import { IsthmusError } from '../../errors.js';
-import type {
-  Caller,
-  CallerIdentity,
-  Change,
-  Era,
-  OpenListen,
-  OutgoingCall,
-  ServerFacts,
-} from '../../exchange/call.js';
-import type { JsonObject } from '../../wire/json-rpc.js';
-import type { LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
-import type { Participant } from '../conversation.js';
 import type { HostedServerSettings } from '../definition.js';
 import type { LastExit, ProcessStatus } from '../status.js';
 import { Supervisor } from './supervisor.js';
@@ -19,16 +8,16 @@ import type { StartReason, SupervisorContext } from './supervisor-context.js';
 
 export type SupervisorFactory = (
   owner: string | undefined,
-  participants: () => readonly Participant[],
+  tenants: () => readonly Tenant[],
 ) => Omit<SupervisorContext, 'onIdle'>;
 
 /** The processes of one server, and which conversation uses which. */
 export class ProcessSet {
   readonly #settings: HostedServerSettings;
   readonly #create: SupervisorFactory;
-  readonly #participants = new Set<Participant>();
+  readonly #tenants = new Set<Tenant>();
   /** The key is a conversation, a principal, or an index in the pool (0 for one shared process). */
-  readonly #supervisors = new Map<Participant | string | number, Supervisor>();
+  readonly #supervisors = new Map<Tenant | string | number, Supervisor>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(settings: HostedServerSettings, create: SupervisorFactory) {
@@ -48,42 +37,46 @@ export class ProcessSet {
     } else await Promise.all(this.#common().map((supervisor) => supervisor.acquire(why)));
   }
 
-  join(participant: Participant): void {
-    this.#participants.add(participant);
+  join(tenant: Tenant): void {
+    this.#tenants.add(tenant);
   }
 
-  /** A process that was for this participant alone ends with it. */
-  leave(participant: Participant): void {
-    this.#participants.delete(participant);
-    if (participant.principal !== undefined) this.#forget(participant.principal);
+  /** A process that was for this tenant alone ends with it. */
+  leave(tenant: Tenant): void {
+    this.#tenants.delete(tenant);
+    if (tenant.principal !== undefined) this.#forget(tenant.principal);
     if (this.#settings.processes !== 'per-conversation') return;
-    const supervisor = this.#supervisors.get(participant);
-    this.#supervisors.delete(participant);
+    const supervisor = this.#supervisors.get(tenant);
+    this.#supervisors.delete(tenant);
     if (supervisor) this.#awaitEnd(supervisor.stop(0, 'was for a conversation that has ended'));
   }
 
-  /** A connection to a process for this participant. Settles when the process is ready. */
-  async open(participant: Participant): Promise<ActiveConnection> {
-    if (!this.#participants.has(participant)) {
+  /** A connection to a process for this tenant. Settles when the process is ready. */
+  async open(tenant: Tenant): Promise<TenantCaller> {
+    if (!this.#tenants.has(tenant)) {
       throw new IsthmusError('CANCELLED', 'The conversation has ended', { sent: 'no' });
     }
     if (typeof this.#settings.processes !== 'object') {
-      return (await this.#supervisorOf(participant).acquire()).connectionFor(participant);
+      return (await this.#supervisorOf(tenant).acquire()).callerOf(tenant);
     }
     const pool = this.#common();
     // The first process that is ready is used. The others start meanwhile.
     const starting = pool.map((supervisor) => supervisor.acquire());
     for (const attempt of starting) attempt.catch(() => {});
     const home = leastLoaded(pool)?.current ?? (await firstOf(starting));
-    const connection = home.connectionFor(participant);
-    const pick = () => leastLoaded(pool)?.current?.connectionFor(participant).caller;
-    return { ...connection, caller: new PoolCaller(connection.caller, pick) };
+    return home.callerOf(tenant);
   }
 
-  /** Whether a process for this participant runs, or will be started without a further call. */
-  isRecovering(participant: Participant): boolean {
+  /** In a pool: the tenant's caller in the process with the fewest calls. */
+  pick(tenant: Tenant): TenantCaller | undefined {
+    if (typeof this.#settings.processes !== 'object') return undefined;
+    return leastLoaded(this.#supervisors.values())?.current?.callerOf(tenant);
+  }
+
+  /** Whether a process for this tenant runs, or will be started without a further call. */
+  isRecovering(tenant: Tenant): boolean {
     if (typeof this.#settings.processes === 'object') return this.#common().some(isRecovering);
-    return isRecovering(this.#supervisorOf(participant));
+    return isRecovering(this.#supervisorOf(tenant));
   }
 
   /** Replaces every process by a new one. */
@@ -122,19 +115,19 @@ export class ProcessSet {
     const { processes } = this.#settings;
     const size = typeof processes === 'object' ? processes.pool : 1;
     return Array.from({ length: size }, (_, at) => {
-      return this.#get(at, size === 1 ? undefined : `#${at + 1}`, () => [...this.#participants]);
+      return this.#get(at, size === 1 ? undefined : `#${at + 1}`, () => [...this.#tenants]);
     });
   }
 
-  #supervisorOf(participant: Participant): Supervisor {
+  #supervisorOf(tenant: Tenant): Supervisor {
     switch (this.#settings.processes) {
       case 'per-conversation':
-        return this.#get(participant, participant.label, () => [participant]);
+        return this.#get(tenant, tenant.label, () => [tenant]);
       case 'per-principal': {
-        const { principal } = participant;
-        if (principal === undefined) throw noPrincipal(participant.label);
+        const { principal } = tenant;
+        if (principal === undefined) throw noPrincipal(tenant.label);
         return this.#get(principal, principal, () =>
-          [...this.#participants].filter((each) => each.principal === principal),
+          [...this.#tenants].filter((each) => each.principal === principal),
         );
       }
       default:
@@ -143,27 +136,27 @@ export class ProcessSet {
   }
 
   #get(
-    key: Participant | string | number,
+    key: Tenant | string | number,
     owner: string | undefined,
-    participants: () => readonly Participant[],
+    tenants: () => readonly Tenant[],
   ): Supervisor {
     let supervisor = this.#supervisors.get(key);
     if (!supervisor) {
       const onIdle = () => this.#forget(key);
-      supervisor = new Supervisor({ ...this.#create(owner, participants), onIdle });
+      supervisor = new Supervisor({ ...this.#create(owner, tenants), onIdle });
       this.#supervisors.set(key, supervisor);
     }
     return supervisor;
   }
 
   /** Forgets a principal that has no conversation and no process. */
-  #forget(key: Participant | string | number): void {
+  #forget(key: Tenant | string | number): void {
     if (
       this.#settings.processes !== 'per-principal' ||
       this.#supervisors.get(key as string)?.state !== 'idle'
     )
       return;
-    if (![...this.#participants].some(({ principal }) => principal === key)) this.#supervisors.delete(key);
+    if (![...this.#tenants].some(({ principal }) => principal === key)) this.#supervisors.delete(key);
   }
 
   #awaitEnd(ending: Promise<void>): void {
@@ -181,13 +174,10 @@ function isRecovering({ state }: Supervisor): boolean {
   return state === 'ready' || state === 'starting' || state === 'draining' || state === 'backing-off';
 }
 
-function leastLoaded(pool: readonly Supervisor[]): Supervisor | undefined {
-  return pool
-    .filter(({ current }) => current)
-    .reduce<Supervisor | undefined>(
-      (least, each) => (least && least.load <= each.load ? least : each),
-      undefined,
-    );
+function leastLoaded(pool: Iterable<Supervisor>): Supervisor | undefined {
+  let least: Supervisor | undefined;
+  for (const each of pool) if (each.current && (!least || each.load < least.load)) least = each;
+  return least;
 }
 
 /** The first that succeeds; when none does, the first failure. */
@@ -196,60 +186,5 @@ async function firstOf<T>(attempts: readonly Promise<T>[]): Promise<T> {
     return await Promise.any(attempts);
   } catch (error) {
     throw error instanceof AggregateError ? error.errors[0] : error;
-  }
-}
-
-/** Sends each call to the process with the fewest calls. Subscriptions stay at one process, its home. */
-export class PoolCaller implements Caller {
-  readonly #home: Caller;
-  readonly #pick: () => Caller | undefined;
-  #level: { readonly level: LoggingLevel; readonly timeoutMs: number } | undefined;
-  /** Callers whose process has the level. */
-  readonly #leveled = new WeakSet<Caller>();
-
-  constructor(home: Caller, pick: () => Caller | undefined) {
-    this.#home = home;
-    this.#pick = pick;
-  }
-
-  get era(): Era {
-    return this.#home.era;
-  }
-
-  get revision(): string {
-    return this.#home.revision;
-  }
-
-  get server(): ServerFacts {
-    return this.#home.server;
-  }
-
-  call(call: OutgoingCall): Promise<JsonObject> {
-    const caller = this.#pick() ?? this.#home;
-    if (!this.#level || this.#leveled.has(caller)) return caller.call(call);
-    return this.#applyLevel(caller).then(() => caller.call(call));
-  }
-
-  listen(
-    wanted: SubscriptionFilter,
-    onChange: (change: Change) => void,
-    timeoutMs: number,
-    as?: CallerIdentity,
-  ): Promise<OpenListen> {
-    return this.#home.listen(wanted, onChange, timeoutMs, as);
-  }
-
-  async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
-    await this.#home.setLogLevel(level, timeoutMs);
-    this.#level = { level, timeoutMs };
-    this.#leveled.add(this.#home);
-  }
-
-  /** Sets the level in a process before its first call. */
-  async #applyLevel(caller: Caller): Promise<void> {
-    const { level, timeoutMs } = this.#level!;
-    this.#leveled.add(caller);
-    // The call is made even if the process refuses the log level.
-    await caller.setLogLevel(level, timeoutMs).catch(() => {});
   }
 }

@@ -6,14 +6,16 @@ import { openWithSlots, type StartReason, type SupervisorContext } from './super
 /** The attempts of a supervisor to start a process, one at a time, and the callers that wait for the outcome. */
 export class StartAttempts {
   readonly #context: SupervisorContext;
+  readonly #onIdle: (instance: ProcessInstance) => void;
   /** What callers that need the process wait for. The current attempt settles it, or the next one. */
   #next: Deferred<ProcessInstance> | undefined;
   #current: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   /** A process that has not answered yet. */
   #starting: { readonly number: number; readonly pid: number | undefined } | undefined;
 
-  constructor(context: SupervisorContext) {
+  constructor(context: SupervisorContext, onIdle: (instance: ProcessInstance) => void) {
     this.#context = context;
+    this.#onIdle = onIdle;
   }
 
   get isAwaited(): boolean {
@@ -39,10 +41,6 @@ export class StartAttempts {
     else next?.resolve(outcome);
   }
 
-  started(number: number, pid: number | undefined): void {
-    this.#starting = { number, pid };
-  }
-
   pidOf(number: number): number | undefined {
     return this.#starting?.number === number ? this.#starting.pid : undefined;
   }
@@ -62,7 +60,14 @@ export class StartAttempts {
     const abort = new AbortController();
     this.#current = { abort, done: done.promise };
     try {
-      const instance = await openWithSlots(this.#context, number, why, abort.signal);
+      const instance = await openWithSlots(this.#context, why, {
+        number,
+        signal: abort.signal,
+        onStarted: (pid) => {
+          this.#starting = { number, pid };
+        },
+        onIdle: this.#onIdle,
+      });
       if (abort.signal.aborted) await instance.close();
       else onOpen(instance);
     } catch (error) {

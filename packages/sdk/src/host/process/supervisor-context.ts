@@ -4,7 +4,6 @@ import type { HostOccurrence } from '../host-event.js';
 import type { CallSemaphore } from './call-semaphore.js';
 import type { FirstLists } from './first-lists.js';
 import type { ProcessInstance } from './process-instance.js';
-import type { Supervisor } from './supervisor.js';
 
 /** Why a process is started. */
 export type StartReason = 'use' | 'eager' | 'restart' | 'crash' | 'age';
@@ -22,15 +21,24 @@ export interface SupervisorContext {
   readonly owner: string | undefined;
   /** Whether the process is needed: a conversation is open, or the server is `eager`. */
   isWanted(): boolean;
-  /** Starts a process and negotiates with it. `number` is that of the new instance. */
-  open(number: number, signal: AbortSignal): Promise<ProcessInstance>;
+  /** Starts a process and negotiates with it. When that fails, nothing is left of the process. */
+  open(opening: ProcessOpening): Promise<ProcessInstance>;
   nextNumber(): number;
-  /** Called once, by the constructor of the supervisor. */
-  adopt(supervisor: Supervisor): void;
   onLists(instance: ProcessInstance, lists: FirstLists): void;
   emit(occurrence: HostOccurrence): void;
   /** There is no process, and none is being started. */
   onIdle(): void;
+}
+
+/** What a supervisor tells, and wants to know, about a process that it starts. */
+export interface ProcessOpening {
+  /** The number of the new instance. */
+  readonly number: number;
+  readonly signal: AbortSignal;
+  /** The process exists, and has not answered yet. */
+  onStarted(pid: number | undefined): void;
+  /** The last call or subscription of the process has ended. */
+  onIdle(instance: ProcessInstance): void;
 }
 
 /**
@@ -39,10 +47,10 @@ export interface SupervisorContext {
  */
 export async function openWithSlots(
   { processSlots, emit, open }: Pick<SupervisorContext, 'processSlots' | 'emit' | 'open'>,
-  number: number,
   why: StartReason,
-  signal: AbortSignal,
+  opening: ProcessOpening,
 ): Promise<ProcessInstance> {
+  const { number, signal } = opening;
   const taken: CallSemaphore[] = [];
   const release = () => {
     for (const semaphore of taken.splice(0)) semaphore.release();
@@ -53,7 +61,7 @@ export async function openWithSlots(
       taken.push(semaphore);
     }
     emit({ kind: 'start', generation: number, why });
-    const instance = await open(number, signal);
+    const instance = await open(opening);
     void instance.closed.then(release);
     return instance;
   } catch (error) {

@@ -27,11 +27,10 @@ export class Supervisor {
 
   constructor(context: SupervisorContext) {
     this.#context = context;
-    this.#attempts = new StartAttempts(context);
+    this.#attempts = new StartAttempts(context, (instance) => this.#onIdle(instance));
     this.#timers = new InstanceTimers(context);
     this.#exits = new Exits(context.clock, context.emit);
     this.#backoff = new RestartBackoff(context.clock, context.random);
-    context.adopt(this);
   }
 
   get state(): ProcessState {
@@ -49,15 +48,12 @@ export class Supervisor {
   }
 
   get load(): number {
-    return (this.#current?.working ?? 0) + (this.#current?.calls.queued ?? 0);
+    const { working = 0, queued = 0 } = this.#current?.limiter ?? {};
+    return working + queued;
   }
 
   get lastExit(): LastExit | undefined {
     return this.#exits.last;
-  }
-
-  started(number: number, pid: number | undefined): void {
-    this.#attempts.started(number, pid);
   }
 
   /** The process, when it is ready; starts it when there is none. Rejects as soon as an attempt has failed. */
@@ -147,11 +143,11 @@ export class Supervisor {
   }
 
   /** The process has no call in flight and no open subscription: it may be ended after `idleMs`. */
-  instanceIdle(instance: ProcessInstance): void {
+  #onIdle(instance: ProcessInstance): void {
     this.#timers.cancelIdle();
     if (instance !== this.#current || this.#state !== 'ready') return;
     this.#timers.startIdle((idleMs) => {
-      if (this.#current !== instance || !instance.isIdle || this.#state !== 'ready') return;
+      if (this.#current !== instance || !instance.limiter.isIdle || this.#state !== 'ready') return;
       this.#drain(instance, `was not used for ${idleMs} ms`);
       void this.#end(instance, 0).then(() => {
         this.#go('ended');
@@ -187,7 +183,7 @@ export class Supervisor {
     void instance.gone.then((error) => this.#exited(instance, error));
     this.#attempts.settle(instance);
     void this.#readFirstLists(instance);
-    this.instanceIdle(instance);
+    this.#onIdle(instance);
     this.#timers.watch(instance, () => {
       if (this.#current === instance) this.replace('age').catch(() => {});
     });
@@ -222,7 +218,7 @@ export class Supervisor {
     if (this.#state !== 'ready') return;
     this.#exits.record(error, 'run', instance.number, instance.pid);
     const ranMs = this.#context.clock.now() - instance.startedAt;
-    this.#afterFailure({ ranMs, served: instance.served }, error);
+    this.#afterFailure({ ranMs, served: instance.limiter.served }, error);
   }
 
   #afterFailure(life: { ranMs: number; served: number }, error: IsthmusError): void {
@@ -282,7 +278,8 @@ export class Supervisor {
   }
 
   #retire(instance: ProcessInstance, why: string): void {
-    const { number, pid, inFlight } = instance;
+    const { number, pid, limiter } = instance;
+    const { inFlight } = limiter;
     this.#context.emit({ kind: 'drain', generation: number, pid, why, inFlight });
     instance.retire(why);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IsthmusError } from '../../../src/errors.js';
+import { IsthmusError } from '../../../../src/errors.js';
 import {
   A,
   ask,
@@ -12,7 +12,7 @@ import {
   ownerOf,
   pending,
   unclear,
-} from '../../support/call-attribution.js';
+} from '../../../support/call-attribution.js';
 
 /** What needs no time has happened. */
 async function settled(): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QuestionHistory } from '../../../src/era/legacy/question-history.js';
+import { QuestionHistory } from '../../../../src/era/legacy/attribution/question-history.js';
 
 describe('asking habits', () => {
   it('know nothing of a server that never asked', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IsthmusError } from '../../../src/errors.js';
+import { IsthmusError } from '../../../../src/errors.js';
 import {
   A,
   ask,
@@ -10,7 +10,7 @@ import {
   openAttribution,
   ownerOf,
   unclear,
-} from '../../support/call-attribution.js';
+} from '../../../support/call-attribution.js';
 
 /** Whose a call is, where an owner has several calls, or a caller makes calls for several owners. */
 

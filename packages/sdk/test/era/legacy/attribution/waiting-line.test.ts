@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../../test/support/fake-clock.js';
-import { type WaitingCall, WaitingLine } from '../../../src/era/legacy/waiting-line.js';
-import { IsthmusError } from '../../../src/errors.js';
-import { A, B, C } from '../../support/call-attribution.js';
+import { FakeClock } from '../../../../../../test/support/fake-clock.js';
+import { type WaitingCall, WaitingLine } from '../../../../src/era/legacy/attribution/waiting-line.js';
+import { IsthmusError } from '../../../../src/errors.js';
+import { A, B, C } from '../../../support/call-attribution.js';
 
 /** A line in which those may go whose names are in `free`; it notes who went. */
 function line() {

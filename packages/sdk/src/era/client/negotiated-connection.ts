@@ -1,9 +1,8 @@
 import { type Clock, systemClock, within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
-import { type ClientDialect, tell } from '../../era/client-dialect-context.js';
 import { IsthmusError } from '../../errors.js';
 import { events } from '../../events.js';
-import type { Era } from '../../exchange/call.js';
+import type { ServerFacts } from '../../exchange/call.js';
 import type { Connection, Receiver } from '../../exchange/connection.js';
 import { OutboundRequests } from '../../exchange/outbound-requests.js';
 import {
@@ -13,38 +12,14 @@ import {
   type RequestId,
   resultMessage,
 } from '../../wire/json-rpc.js';
-
-/** The era of a server, and how it was determined. */
-export interface EraVerdict {
-  readonly era: Era;
-  readonly revision: string;
-  /** One sentence. */
-  readonly why: string;
-  /** What each step brought, in order. */
-  readonly evidence: readonly string[];
-  /** The outcome of each `server/discover`, in order; for programs, where `evidence` is for people. */
-  readonly discovery: readonly DiscoveryOutcome[];
-  /** How long connecting took. */
-  readonly ms: number;
-  /** The revisions that the server named, where it did. */
-  readonly supported: readonly string[] | undefined;
-  /** What works with this client and may not with others: a draft shape, an interim draft. */
-  readonly warnings: readonly string[] | undefined;
-  /** `cache`: the era was remembered from an earlier run, and was right. */
-  readonly source: 'probe' | 'cache' | 'mode';
-}
-
-/** How a server answered the `server/discover` with which its era was looked for. */
-export interface DiscoveryOutcome {
-  /** `status`: an HTTP status; `idless`: an error without id; `gone`: the server ended. */
-  readonly kind: 'result' | 'error' | 'status' | 'idless' | 'unreadable' | 'silence' | 'gone';
-  /** The code of the error. */
-  readonly code?: number;
-}
+import { type ClientConnectionSettings, type ClientDialect, tell } from '../client-dialect-context.js';
+import type { EraVerdict } from './era-verdict.js';
+import type { Tenant, TenantLimiter } from './tenant.js';
+import { TenantCaller } from './tenant-caller.js';
 
 /**
- * A connection to a server before and after its era is known. It matches answers to requests, reports and skips invalid
- * lines, and fails everything that waits when it ends.
+ * A connection to a server, and what its tenants share. Until the era is known it keeps what the server sends; then a
+ * dialect gets it. It reports and skips invalid lines, and fails everything that waits when it ends.
  */
 export class NegotiatedConnection implements Receiver {
   readonly connection: Connection;
@@ -55,36 +30,71 @@ export class NegotiatedConnection implements Receiver {
   noise = 0;
   /** Settles with the reason when the connection is lost or closed. */
   readonly ended: Promise<IsthmusError>;
-  readonly #clock: Clock;
+  readonly settings: ClientConnectionSettings;
+  /** The tenants that can be asked. */
+  readonly callers = new Set<TenantCaller>();
   readonly #end = createDeferred<IsthmusError>();
-  readonly #onNoise: ((line: InvalidMessage) => void) | undefined;
+  #negotiated: Negotiated | undefined;
   #dialect: ClientDialect | undefined;
   #closing = false;
-  #isOver = false;
+  /** Why it has ended. */
+  #over: IsthmusError | undefined;
   readonly #early: { readonly message: Decoded; readonly about: RequestId | undefined }[] = [];
   #earlyBytes = 0;
   /** Set during the probe: an error without id can only mean the probe. */
   onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
 
-  constructor(connection: Connection, clock: Clock, onNoise: ((line: InvalidMessage) => void) | undefined) {
+  constructor(connection: Connection, settings: ClientConnectionSettings) {
     this.connection = connection;
-    this.#clock = clock;
-    this.#onNoise = onNoise;
-    this.requests = new OutboundRequests(clock, connection);
+    this.settings = settings;
+    this.requests = new OutboundRequests(settings.clock, connection);
     this.ended = this.#end.promise;
     void connection.closed.then(({ error }) => this.#lost(error));
     connection.open(this);
   }
 
-  /** Whether calls can still be made here. */
+  get clock(): Clock {
+    return this.settings.clock;
+  }
+
+  get label(): string {
+    return this.connection.label;
+  }
+
+  get verdict(): EraVerdict {
+    return this.#negotiated!.verdict;
+  }
+
+  get server(): ServerFacts {
+    return this.#negotiated!.server;
+  }
+
+  /** Whether calls can be made at this moment. */
   get isUsable(): boolean {
-    return !this.#isOver && this.connection.usable !== false;
+    return this.#over === undefined && this.connection.usable !== false;
   }
 
   /** The era is known. Hands over the messages that came before. */
-  use(dialect: ClientDialect): void {
-    this.#dialect = dialect;
+  use(negotiated: Negotiated, createDialect: (connection: NegotiatedConnection) => ClientDialect): void {
+    this.#negotiated = negotiated;
+    this.#dialect = createDialect(this);
     for (const { message, about } of this.#early.splice(0)) this.receive(message, about);
+  }
+
+  /** Adds a tenant. */
+  join(tenant: Tenant, limiter?: TenantLimiter): TenantCaller {
+    const caller = new TenantCaller(tenant, this, this.#dialect!, limiter);
+    if (this.#over) caller.lost(this.#over);
+    else if (!tenant.isHidden) {
+      this.callers.add(caller);
+      this.#dialect!.joined?.();
+    }
+    return caller;
+  }
+
+  /** Tells the tenants that no new calls can be made. Calls in flight go on. */
+  retire(error: IsthmusError): void {
+    for (const caller of this.callers) caller.retire(error);
   }
 
   receive(message: Decoded, about?: RequestId, bytes = 0): void {
@@ -117,7 +127,7 @@ export class NegotiatedConnection implements Receiver {
 
   /** The server sends nothing more. Its process is probably about to exit: waits a moment for the reason. */
   inputEnded(): void {
-    void within(this.#clock, EXIT_MS, this.connection.closed).then((heard) => {
+    void within(this.clock, EXIT_MS, this.connection.closed).then((heard) => {
       // A process that only closed its output may run for long. Callers do not wait for that.
       if (!heard) this.#lost(undefined);
       this.connection.close();
@@ -149,7 +159,7 @@ export class NegotiatedConnection implements Receiver {
   /** An invalid line fails at most the call that it answers. */
   #noise(line: InvalidMessage): void {
     this.noise += 1;
-    tell('onNoise', this.#onNoise, line);
+    tell('onNoise', this.settings.onNoise, line);
     if (events.dropped.hasSubscribers) {
       events.dropped.publish({ connection: this.connection.label, why: line.error.message, message: line });
     }
@@ -175,20 +185,29 @@ export class NegotiatedConnection implements Receiver {
   }
 
   #lost(cause: Error | undefined): void {
-    this.#isOver = true;
     const error = this.#reason(cause);
+    this.#over ??= error;
     this.requests.fail(error, this.#closing);
     this.#dialect?.ended(error);
+    for (const caller of this.callers) caller.lost(error);
+    this.callers.clear();
     this.#end.resolve(error);
   }
 
   #reason(cause: Error | undefined): IsthmusError {
-    if (cause instanceof IsthmusError) return cause.with({ sent: 'maybe' });
+    const { generation } = this.settings;
+    if (cause instanceof IsthmusError) return cause.with({ sent: 'maybe', generation });
     const message = this.#closing
       ? `The client closed its connection to ${this.connection.label}`
       : `The connection to ${this.connection.label} was lost${cause ? `: ${cause.message}` : ''}`;
-    return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe' });
+    return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe', generation });
   }
+}
+
+/** What the negotiation has found. */
+export interface Negotiated {
+  readonly verdict: EraVerdict;
+  readonly server: ServerFacts;
 }
 
 /** How many messages are kept until the era is known. No server sends so many before the handshake. */

@@ -1,10 +1,10 @@
-import type { Cancellation } from '../../async/abort.js';
-import type { Clock } from '../../async/clock.js';
-import { LiveSet } from '../../async/live-set.js';
-import type { IsthmusError } from '../../errors.js';
-import type { OnBehalfOf } from '../../exchange/call.js';
-import type { RequestId } from '../../wire/json-rpc.js';
-import type { QuestionPolicy } from '../client-dialect-context.js';
+import type { Cancellation } from '../../../async/abort.js';
+import type { Clock } from '../../../async/clock.js';
+import { LiveSet } from '../../../async/live-set.js';
+import type { IsthmusError } from '../../../errors.js';
+import type { OnBehalfOf } from '../../../exchange/call.js';
+import type { RequestId } from '../../../wire/json-rpc.js';
+import type { QuestionPolicy } from '../../client-dialect-context.js';
 import {
   type AttributableCall,
   type Attributed,
@@ -17,20 +17,12 @@ import {
 import { QuestionHistory } from './question-history.js';
 import { type WaitingCall, WaitingLine } from './waiting-line.js';
 
-export type { AttributableCall } from './attributable-call.js';
-
 /** What is known of a call before it begins. */
 interface Entrant {
   readonly caller: object;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
   readonly behalf?: OnBehalfOf | undefined;
-}
-
-/** Told when a call begins to wait for a user, and when the server goes on with it. */
-interface AttributionWatcher {
-  onRest(call: AttributableCall): void;
-  onResume(call: AttributableCall): void;
 }
 
 /**
@@ -41,7 +33,6 @@ interface AttributionWatcher {
 export class CallAttribution {
   readonly #policy: QuestionPolicy;
   readonly #clock: Clock;
-  readonly #watcher: AttributionWatcher | undefined;
   readonly #running = new LiveSet<AttributableCall>();
   /** The number of calls that have begun. */
   #begun = 0;
@@ -55,10 +46,9 @@ export class CallAttribution {
   /** One function for each question that is not attributed yet; it checks whether that has become possible. */
   readonly #unclear = new Set<() => void>();
 
-  constructor(policy: QuestionPolicy, clock: Clock, watcher?: AttributionWatcher) {
+  constructor(policy: QuestionPolicy, clock: Clock) {
     this.#policy = policy;
     this.#clock = clock;
-    this.#watcher = watcher;
     this.#line = new WaitingLine(clock, () => this.#admit());
     this.#givenUp = new GivenUpCalls(clock, CLARITY_MS);
   }
@@ -208,7 +198,7 @@ export class CallAttribution {
         call.away = false;
         this.#runAlone(call, this.#history.asksSeveral(call.key) ? SEVERAL_QUIET_MS : QUIET_MS);
       }
-      if (call.open === 1) this.#watcher?.onRest(call);
+      if (call.open === 1) call.request?.rest();
     }
     return { call, isOver: false };
   }
@@ -248,7 +238,7 @@ export class CallAttribution {
       else call.alone = false;
       if (hasRunAlone && !call.alone) this.#admit();
     }
-    if (!call.partly && isRunning) this.#watcher?.onResume(call);
+    if (!call.partly && isRunning) call.request?.resume();
   }
 
   /** Whether a given-up call of another caller may still be running. */
@@ -364,9 +354,7 @@ export class CallAttribution {
       caller,
       behalf,
       key,
-      id: undefined,
-      outgoing: undefined,
-      suspender: undefined,
+      request: undefined,
       expected: alone,
       alone,
       asked: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IsthmusError } from '../../../src/errors.js';
+import { IsthmusError } from '../../../../src/errors.js';
 import {
   A,
   answer,
@@ -14,7 +14,7 @@ import {
   ownerOf,
   pending,
   unclear,
-} from '../../support/call-attribution.js';
+} from '../../../support/call-attribution.js';
 
 /** A person may think for minutes about a question. Others do not have to wait for that. */
 

@@ -1,6 +1,6 @@
-import type { Cancellation } from '../../async/abort.js';
-import type { Clock } from '../../async/clock.js';
-import { IsthmusError } from '../../errors.js';
+import type { Cancellation } from '../../../async/abort.js';
+import type { Clock } from '../../../async/clock.js';
+import { IsthmusError } from '../../../errors.js';
 
 /** A call that waits for others. */
 export interface WaitingCall {

@@ -1,8 +1,7 @@
-import type { Clock } from '../../async/clock.js';
-import type { Slotted } from '../../async/live-set.js';
-import type { OnBehalfOf, OutgoingCall } from '../../exchange/call.js';
-import type { RequestId } from '../../wire/json-rpc.js';
-import type { CallSuspender } from '../client-dialect-context.js';
+import type { Clock } from '../../../async/clock.js';
+import type { Slotted } from '../../../async/live-set.js';
+import type { OnBehalfOf } from '../../../exchange/call.js';
+import type { RequestId } from '../../../wire/json-rpc.js';
 
 /** A running call that may lead to a question of the server. */
 export interface AttributableCall extends Slotted {
@@ -14,11 +13,8 @@ export interface AttributableCall extends Slotted {
   readonly behalf: OnBehalfOf | undefined;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
-  /** The request, once it has been sent. */
-  id: RequestId | undefined;
-  /** The call as the tenant made it, and the observer that is told while it waits for a user. */
-  outgoing: OutgoingCall | undefined;
-  suspender: CallSuspender | undefined;
+  /** Its request, which is told when the call begins to wait for a user, and when the server goes on with it. */
+  request: { rest(): void; resume(): void } | undefined;
   /** When it began, calls of this key were known or suspected to ask. */
   readonly expected: boolean;
   /** It may ask now: other calls that are known to ask wait for it. Other calls never wait. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Attribution } from '../../../src/era/legacy/attributable-call.js';
-import type { CallAttribution } from '../../../src/era/legacy/call-attribution.js';
+import type { Attribution } from '../../../../src/era/legacy/attribution/attributable-call.js';
+import type { CallAttribution } from '../../../../src/era/legacy/attribution/call-attribution.js';
 import {
   A,
   ask,
@@ -13,7 +13,7 @@ import {
   ownerOf,
   pending,
   unclear,
-} from '../../support/call-attribution.js';
+} from '../../../support/call-attribution.js';
 
 /** A question that may be several owners' is held until it is clear whose it is, or two seconds have passed. */
 
