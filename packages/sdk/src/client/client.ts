@@ -103,20 +103,14 @@ export class Client implements AsyncDisposable {
     options: ManualOptions,
   ): Promise<CallToolResult | InputRequiredResult>;
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
-  async callTool(
+  callTool(
     name: string,
     args?: JsonObject,
     options?: CallOptions | ManualOptions,
   ): Promise<CallToolResult | InputRequiredResult> {
-    if (typeof name !== 'string') throw wrongForm('callTool(name, args, options)', name);
-    const result = await this.#call('tools/call', { name, ...(args && { arguments: args }) }, options);
-    await this.#outputs.check(name, result);
-    // Some old servers leave it out.
-    return (
-      result['content'] === undefined && !('inputRequests' in result) && !('requestState' in result)
-        ? { content: [], ...result }
-        : result
-    ) as CallToolResult;
+    if (typeof name !== 'string') return Promise.reject(wrongForm('callTool(name, args, options)', name));
+    const params: JsonObject = args ? { name, arguments: args } : { name };
+    return this.#call('tools/call', params, options, undefined, name) as Promise<CallToolResult>;
   }
 
   readResource(uri: string, options: ManualOptions): Promise<ReadResourceResult | InputRequiredResult>;
@@ -250,13 +244,15 @@ export class Client implements AsyncDisposable {
     return result;
   }
 
+  /** `tool`: the result is checked as that of this tool. Here, since each further promise is a noticeable part of a call. */
   async #call(
     method: string,
     params: JsonObject,
     given: CallOptions | ManualOptions | undefined,
     onRound?: () => void,
+    tool?: string,
   ): Promise<JsonObject> {
-    const options = checkedCallOptions(given);
+    const options = given && checkedCallOptions(given);
     const call = toCall(method, params, options, this.#session.timeoutMs, onRound);
     const session = this.#session;
     const connection = session.ready;
@@ -265,15 +261,26 @@ export class Client implements AsyncDisposable {
     else {
       const began = session.now();
       try {
-        // Bypasses the session: each further promise is a noticeable part of the time of a small call.
+        // Not through `session.call`, for the same reason.
         result = await connection.call(call);
       } catch (error) {
         result = await session.again(error, call, connection, began);
       }
     }
-    checkShape(method, result);
-    return result;
+    if (tool === undefined) {
+      checkShape(method, result);
+      return result;
+    }
+    const checking = this.#outputs.check(tool, result);
+    if (checking) await checking;
+    return withContent(result);
   }
+}
+
+/** Some old servers leave `content` out. */
+function withContent(result: JsonObject): JsonObject {
+  if (result['content'] !== undefined || 'inputRequests' in result || 'requestState' in result) return result;
+  return { content: [], ...result };
 }
 
 /** The official SDK passes one object: `callTool({ name, arguments })`. */

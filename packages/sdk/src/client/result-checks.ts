@@ -23,9 +23,14 @@ export class OutputChecks {
     this.#checks = undefined;
   }
 
-  async check(name: string, result: JsonObject): Promise<void> {
+  /** Rejects if the result does not fit. Undefined: there is nothing to check. */
+  check(name: string, result: JsonObject): Promise<void> | undefined {
     const check = this.#checks?.get(name);
-    if (!check || result['isError'] === true || result['resultType'] === 'input_required') return;
+    if (!check || result['isError'] === true || result['resultType'] === 'input_required') return undefined;
+    return this.#check(check, name, result);
+  }
+
+  async #check(check: Check, name: string, result: JsonObject): Promise<void> {
     const checked: Checked =
       result['structuredContent'] === undefined
         ? { ok: false, problem: 'structuredContent is missing' }

@@ -268,9 +268,11 @@ describe('servers that others wrote', () => {
     const [a, b, c] = [host.conversation('it'), host.conversation('it'), host.conversation('it')];
     const [ofA, ofB] = (await Promise.all([a.listen(MEMO), b.listen(MEMO)])).map(collect);
     await c.callTool('touch', { uri: 'memo://1' });
+    await settle();
     expect([ofA!.heard, ofB!.heard]).toEqual([[NEWS], [NEWS]]);
     await a.close();
     await c.callTool('touch', { uri: 'memo://1' });
+    await settle();
     expect([ofA!.heard, ofB!.heard]).toEqual([[NEWS], [NEWS, NEWS]]);
     expect(await tool(c.callTool('history'))).toBe('subscribe memo://1');
     await b.close();
