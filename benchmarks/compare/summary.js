@@ -25,10 +25,18 @@ export function summaryTable(results, scoreboard) {
     micros(findFigure(results[mode]?.figures, wanted)?.cpuMicros) || NONE;
   const modern = { era: 'modern', upstream: 'modern' };
   const rows = [
-    ['modern client, legacy server', '**yes**, also its questions', NONE, 'calls only', 'no', 'no', NONE],
+    [
+      'modern client, legacy server',
+      '**yes**, questions of the server too',
+      NONE,
+      'calls only',
+      'no',
+      'no',
+      NONE,
+    ],
     [
       'legacy client, modern server',
-      '**yes**, also its questions',
+      '**yes**, questions of the server too',
       NONE,
       'calls only',
       'no',
