@@ -1,6 +1,7 @@
 /** Compiles the programs of pages against the built packages, all at once. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import * as check from '@isthmus/check';
 import * as sdk from '@isthmus/sdk';
@@ -43,12 +44,11 @@ const GIVEN: Readonly<Record<string, string>> = {
 export async function compileBlocks(blocks: readonly CodeBlock[]): Promise<ReadonlyMap<string, string[]>> {
   // Inside the repository, so that the names of packages mean what they mean there.
   const folder = `${root}.cache/docs-${process.pid}`;
-  const names = new Map(blocks.map((block) => [placeOf(block).replaceAll(/[^\w-]/g, '_'), block] as const));
+  const files = new Map(blocks.map((block) => [pathOf(block), block] as const));
   try {
-    mkdirSync(folder, { recursive: true });
-    for (const [name, block] of names) {
-      const extension = block.language === 'js' ? 'mjs' : 'ts';
-      writeFileSync(`${folder}/${name}.${extension}`, `${preludeOf(block)}\n${block.text}`);
+    for (const [path, block] of files) {
+      mkdirSync(dirname(`${folder}/${path}`), { recursive: true });
+      writeFileSync(`${folder}/${path}`, `${preludeOf(block)}\n${block.text}`);
     }
     const compilerOptions = {
       ...{ noEmit: true, allowJs: true, checkJs: true, customConditions: [], lib: ['esnext', 'dom'] },
@@ -57,10 +57,16 @@ export async function compileBlocks(blocks: readonly CodeBlock[]): Promise<Reado
     };
     const config = { extends: '../../tsconfig.base.json', compilerOptions, include: ['.'] };
     writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config));
-    return errorsOf(await runCompiler(folder), names);
+    return errorsOf(await runCompiler(folder), files);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The blocks of a page have one folder, and may import each other by the names of their first lines. */
+function pathOf({ page, line, language, text }: CodeBlock): string {
+  const [, own] = /^\/\/ ([\w./-]+\.m?[jt]s)\n/.exec(text) ?? [];
+  return `${page.replaceAll(/\W/g, '-')}/${own ?? `line-${line}.${language === 'js' ? 'mjs' : 'ts'}`}`;
 }
 
 /** One line, so that lines can be counted. */
@@ -77,21 +83,21 @@ function preludeOf({ language, text }: CodeBlock): string {
 
 async function runCompiler(folder: string): Promise<string> {
   const tsc = `${root}node_modules/typescript/bin/tsc`;
-  const run = promisify(execFile)(process.execPath, [tsc, '-p', folder, '--pretty', 'false']);
+  const run = promisify(execFile)(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], { cwd: folder });
   return run.then(
     () => '',
     (error: { stdout?: string }) => error.stdout ?? String(error),
   );
 }
 
-function errorsOf(output: string, names: ReadonlyMap<string, CodeBlock>): ReadonlyMap<string, string[]> {
+function errorsOf(output: string, files: ReadonlyMap<string, CodeBlock>): ReadonlyMap<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of output.split('\n').filter((each) => /\berror TS/.test(each))) {
-    const [, name = '', at = '', message = line] = /([\w-]+)\.m?[jt]s\((\d+),\d+\): (.*)/.exec(line) ?? [];
-    const block = names.get(name);
+    const [, path = '', at = '', message = line] = /^(.*)\((\d+),\d+\): (.*)/.exec(line) ?? [];
+    const block = files.get(path);
     const key = block === undefined ? 'elsewhere' : placeOf(block);
-    const where = block === undefined ? '' : `${block.page}:${block.line + Number(at) - 1} `;
-    found.set(key, [...(found.get(key) ?? []), `${where}${message}`]);
+    const where = block === undefined ? path : `${block.page}:${block.line + Number(at) - 1}`;
+    found.set(key, [...(found.get(key) ?? []), `${where} ${message}`]);
   }
   return found;
 }
