@@ -46,7 +46,7 @@ export async function collectPages() {
   const guides = markdownIn('docs/').concat(markdownIn('docs/guides/'));
   const groups = {
     ...GROUPS,
-    Guides: [...GROUPS.Guides, ...guides.filter((path) => !listed.includes(path))],
+    Guides: [...guides.filter((path) => !listed.includes(path)), ...GROUPS.Guides],
     Decisions: markdownIn('docs/decisions/'),
   };
   const reference = (await renderReference()).map(({ path, text }) => ({ path: `reference/${path}`, text }));
