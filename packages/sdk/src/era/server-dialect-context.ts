@@ -1,7 +1,7 @@
 import { isThenable } from '../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
-import type { Era, Service } from '../exchange/call.js';
+import type { Call, Era, Service } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
 import type { InboundCall, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -110,32 +110,43 @@ export function methodNotFound(method: string): JsonRpcErrorBody {
   return { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
 }
 
-/** A call that learns its outcome. */
-export interface SettledCall {
+/** A call that answers its request with its own outcome. */
+export interface RunningCall extends Call {
   complete(result: JsonObject): void;
   fail(thrown: unknown): void;
 }
 
 /**
- * Passes the outcome of a service on to its call; a synchronous service costs no promise, and any other costs one.
- * Every error, also one of `complete`, ends in `fail`, so that no request is left without an answer.
+ * Runs a call; a synchronous service costs no promise and no closure, and any other one promise. Every error, also one of
+ * `complete`, ends in `fail`, so that no request is left without an answer.
  */
-export function settle(call: SettledCall, outcome: JsonObject | Promise<JsonObject>): void {
-  if (!isThenable(outcome)) return conclude(call, outcome);
+export function runCall(service: Service, call: RunningCall): void {
+  try {
+    const outcome = service.handle(call);
+    if (isThenable(outcome)) concludeLater(call, outcome);
+    else call.complete(checkedResult(outcome));
+  } catch (error) {
+    call.fail(error);
+  }
+}
+
+function concludeLater(call: RunningCall, outcome: PromiseLike<JsonObject>): void {
   Promise.resolve(outcome).then(
-    (result) => conclude(call, result),
+    (result) => {
+      try {
+        call.complete(checkedResult(result));
+      } catch (error) {
+        call.fail(error);
+      }
+    },
     (error) => call.fail(error),
   );
 }
 
-function conclude(call: SettledCall, result: JsonObject): void {
-  try {
-    if (!isJsonObject(result))
-      throw new ProtocolError(ErrorCode.InternalError, 'The handler returned no result object');
-    call.complete(result);
-  } catch (error) {
-    call.fail(error);
-  }
+/** A service that is written in JavaScript may return anything. */
+export function checkedResult(result: JsonObject): JsonObject {
+  if (isJsonObject(result)) return result;
+  throw new ProtocolError(ErrorCode.InternalError, 'The handler returned no result object');
 }
 
 /** Turns the messages of one connection into calls on a service, by the rules of one era. */

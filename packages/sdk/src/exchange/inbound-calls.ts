@@ -48,21 +48,20 @@ export class InboundCalls {
     return call;
   }
 
+  /** Takes a slot for a call that need not wait; then its work starts now. False: `enqueue` it. */
+  takeSlot(): boolean {
+    if (this.#running >= this.#limits.maxConcurrent || this.#waiting > 0 || this.#surroundings.outputIsFull())
+      return false;
+    this.#running += 1;
+    return true;
+  }
+
   /**
-   * Starts `work` now or when a slot is free. A full queue holds the input for as long as calls keep ending, so that a
-   * busy server refuses no request. If no call ends, the message that would free a slot (a cancellation, an answer) may
-   * be further back in the input. Then reading goes on, and the result is false: `work` never runs.
+   * Starts `work` when a slot is free. A full queue holds the input for as long as calls keep ending, so that a busy
+   * server refuses no request. If no call ends, the message that would free a slot (a cancellation, an answer) may be
+   * further back in the input. Then reading goes on, and the result is false: `work` never runs.
    */
-  admit(call: InboundCall, work: () => void): boolean {
-    if (
-      this.#running < this.#limits.maxConcurrent &&
-      this.#waiting === 0 &&
-      !this.#surroundings.outputIsFull()
-    ) {
-      this.#running += 1;
-      work();
-      return true;
-    }
+  enqueue(call: InboundCall, work: () => void): boolean {
     if (this.#isFull && this.#mustRead) return false;
     call.work = work;
     this.#waiting += 1;
@@ -73,7 +72,7 @@ export class InboundCalls {
     return true;
   }
 
-  /** The work that `admit` started has ended. */
+  /** The work that had a slot has ended. */
   release(): void {
     this.#running -= 1;
     if (this.#waiting > 0) this.resume();

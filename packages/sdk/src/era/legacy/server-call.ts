@@ -1,7 +1,8 @@
 import { type Cancellation, LazyAbort } from '../../async/abort.js';
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, Peer, RequestFacts, Service } from '../../exchange/call.js';
+import type { Peer, RequestFacts, Service } from '../../exchange/call.js';
+import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
@@ -12,16 +13,13 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../../wire/model.js';
-import {
-  cannotAsk,
-  emptyRound,
-  type InputRequired,
-  isInputRequired,
-  missingCapability,
-} from '../input-rounds.js';
+import { emptyRound, type InputRequired, isInputRequired, missingCapability } from '../input-rounds.js';
+import { checkedResult, type RunningCall } from '../server-dialect-context.js';
 
 /** What a running call needs of its session. */
 export interface LegacyServerSession {
+  completed(call: LegacyServerCall, result: JsonObject): void;
+  failed(call: LegacyServerCall, thrown: unknown): void;
   readonly peer: Peer;
   readonly logLevel: LoggingLevel | undefined;
   requestOf(id: RequestId): RequestFacts | undefined;
@@ -31,12 +29,15 @@ export interface LegacyServerSession {
 }
 
 /** A legacy call as its handler sees it: one request, answered once, that may send requests to the client. */
-export class LegacyServerCall implements Call {
-  readonly id: RequestId;
+export class LegacyServerCall implements RunningCall {
+  readonly inbound: InboundCall;
   readonly method: string;
   readonly params: JsonObject;
+  /** It may be answered with a round of questions. */
+  readonly mayAsk: boolean;
   readonly #session: LegacyServerSession;
-  readonly #abort = new LazyAbort();
+  #abort: LazyAbort | undefined;
+  #hasEnded = false;
   /** Aborted at the end of the call: its open questions are cancelled. */
   #questions: AbortController | undefined;
   /** For questions with a signal of their own: aborted only if the call is cancelled. */
@@ -47,11 +48,22 @@ export class LegacyServerCall implements Call {
   live = true;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
-  constructor(session: LegacyServerSession, id: RequestId, method: string, params: JsonObject) {
-    this.id = id;
-    this.#session = session;
+  constructor(
+    session: LegacyServerSession,
+    inbound: InboundCall,
+    method: string,
+    params: JsonObject,
+    mayAsk: boolean,
+  ) {
+    this.inbound = inbound;
     this.method = method;
     this.params = params;
+    this.mayAsk = mayAsk;
+    this.#session = session;
+  }
+
+  get id(): RequestId {
+    return this.inbound.id;
   }
 
   get peer(): Peer {
@@ -63,10 +75,15 @@ export class LegacyServerCall implements Call {
   }
 
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this.#cancellation.signal;
   }
 
   get cancellation(): Cancellation {
+    return this.#cancellation;
+  }
+
+  get #cancellation(): LazyAbort {
+    this.#abort ??= new LazyAbort();
     return this.#abort;
   }
 
@@ -108,40 +125,37 @@ export class LegacyServerCall implements Call {
     return this.#session.ask(this, request, AbortSignal.any([this.#others.signal, signal]));
   }
 
-  end(): void {
+  complete(result: JsonObject): void {
+    this.#session.completed(this, result);
+  }
+
+  fail(thrown: unknown): void {
+    this.#session.failed(this, thrown);
+  }
+
+  /** False if it had ended already. */
+  end(): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
     this.live = false;
     this.#questions?.abort(new IsthmusError('CANCELLED', `${this.method} is over`));
+    return true;
   }
 
   cancel(reason: string): void {
     this.live = false;
     const error = new IsthmusError('CANCELLED', reason);
-    this.#abort.abort(error);
+    this.#cancellation.abort(error);
     this.#questions?.abort(error);
     this.#others?.abort(error);
   }
 }
 
 /**
- * Runs a call to its end. A handler that returns `inputRequired` (replay style) is run again with the answers, which a
+ * Runs a call to its end whose handler returned `inputRequired` (replay style): it is run again with the answers, which a
  * legacy client gives to real requests. The client never sees `input_required`.
  */
-export function runRounds(
-  service: Service,
-  call: LegacyServerCall,
-  mayAsk: boolean,
-  clock: Clock,
-): JsonObject | Promise<JsonObject> {
-  const next = (result: JsonObject): JsonObject | Promise<JsonObject> => {
-    if (!isJsonObject(result) || !isInputRequired(result)) return result;
-    if (!mayAsk) throw cannotAsk(call.method);
-    return answerRounds(service, call, clock, result);
-  };
-  const first = service.handle(call);
-  return first instanceof Promise ? first.then(next) : next(first);
-}
-
-async function answerRounds(
+export async function answerRounds(
   service: Service,
   call: LegacyServerCall,
   clock: Clock,
@@ -166,7 +180,7 @@ async function answerRounds(
       return unanswered(call, error);
     }
     call.state = required.state;
-    const result = await service.handle(call);
+    const result = checkedResult(await service.handle(call));
     if (!isInputRequired(result)) return result;
     required = result;
   }

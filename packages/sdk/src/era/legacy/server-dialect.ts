@@ -20,6 +20,7 @@ import type {
   ProgressUpdate,
   ServerCapabilities,
 } from '../../wire/model.js';
+import { cannotAsk, type InputRequired, isInputRequired } from '../input-rounds.js';
 import { claimsModern } from '../meta-keys.js';
 import { isModernOnly, methodFacts } from '../methods.js';
 import { isLoggingLevel, reaches } from '../reports.js';
@@ -30,13 +31,12 @@ import {
   dropped,
   methodNotFound,
   refuse,
+  runCall,
   type ServerDialect,
   type ServerDialectContext,
-  type SettledCall,
   sendError,
   sendInPassing,
   sendResult,
-  settle,
   toWireError,
 } from '../server-dialect-context.js';
 import { keepOverdue, SubscribedUris } from '../subscriptions.js';
@@ -48,7 +48,7 @@ import {
   withoutNews,
 } from './handshake.js';
 import { projectResult } from './project-results.js';
-import { LegacyServerCall, type LegacyServerSession, runRounds } from './server-call.js';
+import { answerRounds, LegacyServerCall, type LegacyServerSession } from './server-call.js';
 import { ServerQuestions } from './server-questions.js';
 
 /** The server side of the legacy era: one session per connection, opened by `initialize`. */
@@ -114,13 +114,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     const params = request.params ?? NO_PARAMS;
     try {
       const answer = this.#sessionMethod(method, params);
-      if (answer instanceof Promise) {
-        answer.then(
-          (result) => sendResult(this.#side, inbound, result),
-          (error) => this.#fail(inbound, method, error),
-        );
-        return;
-      }
+      if (answer instanceof Promise) return this.#answerLater(inbound, method, answer);
       if (answer) return sendResult(this.#side, inbound, answer);
     } catch (error) {
       return this.#fail(inbound, method, error);
@@ -129,10 +123,16 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     if (isModernOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
       return sendError(this.#side, inbound, methodNotFound(method));
     }
-    const admitted = this.#side.calls.admit(inbound, () =>
-      this.#run(inbound, method, params, facts?.rounds ?? false),
+    const call = new LegacyServerCall(this, inbound, method, params, facts?.rounds ?? false);
+    if (this.#side.calls.takeSlot()) this.#run(call);
+    else this.#runLater(call);
+  }
+
+  #answerLater(inbound: InboundCall, method: string, answer: Promise<JsonObject>): void {
+    answer.then(
+      (result) => sendResult(this.#side, inbound, result),
+      (error) => this.#fail(inbound, method, error),
     );
-    if (!admitted) this.#fail(inbound, method, busy(this.#side));
   }
 
   #fail(inbound: InboundCall, method: string, error: unknown): void {
@@ -316,32 +316,38 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     if (!capability) throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
   }
 
-  #run(inbound: InboundCall, method: string, params: JsonObject, mayAsk: boolean): void {
-    const { service, calls, settings } = this.#side;
-    const call = new LegacyServerCall(this, inbound.id, method, params);
-    inbound.running = call;
-    let finished = false;
-    const finish = () => {
-      if (finished) return;
-      finished = true;
-      call.end();
-      calls.release();
-    };
-    const answer: SettledCall = {
-      complete: (result) => {
-        finish();
-        if (inbound.live) sendResult(this.#side, inbound, projectResult(method, result, this.revision));
-      },
-      fail: (thrown) => {
-        finish();
-        if (inbound.live) sendError(this.#side, inbound, toWireError(thrown, method, 'legacy'));
-      },
-    };
-    try {
-      settle(answer, runRounds(service, call, mayAsk, settings.clock));
-    } catch (error) {
-      answer.fail(error);
-    }
+  #runLater(call: LegacyServerCall): void {
+    const isQueued = this.#side.calls.enqueue(call.inbound, () => this.#run(call));
+    if (!isQueued) this.#fail(call.inbound, call.method, busy(this.#side));
+  }
+
+  #run(call: LegacyServerCall): void {
+    call.inbound.running = call;
+    runCall(this.#side.service, call);
+  }
+
+  completed(call: LegacyServerCall, result: JsonObject): void {
+    if (!isInputRequired(result)) return this.#answer(call, result);
+    if (!call.mayAsk) throw cannotAsk(call.method);
+    this.#askRounds(call, result);
+  }
+
+  failed(call: LegacyServerCall, thrown: unknown): void {
+    if (call.end()) this.#side.calls.release();
+    if (call.inbound.live) this.#fail(call.inbound, call.method, thrown);
+  }
+
+  #answer(call: LegacyServerCall, result: JsonObject): void {
+    if (call.end()) this.#side.calls.release();
+    const { inbound, method } = call;
+    if (inbound.live) sendResult(this.#side, inbound, projectResult(method, result, this.revision));
+  }
+
+  #askRounds(call: LegacyServerCall, first: InputRequired): void {
+    const { service, settings } = this.#side;
+    answerRounds(service, call, settings.clock, first)
+      .then((result) => this.#answer(call, result))
+      .catch((error) => this.failed(call, error));
   }
 
   #publish(change: Change): void {

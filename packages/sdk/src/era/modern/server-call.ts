@@ -1,7 +1,7 @@
 import { type Cancellation, LazyAbort } from '../../async/abort.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Call, Peer, RequestFacts } from '../../exchange/call.js';
+import type { Peer, RequestFacts } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
@@ -25,6 +25,7 @@ import {
   missingCapability,
 } from '../input-rounds.js';
 import { reaches } from '../reports.js';
+import type { RunningCall } from '../server-dialect-context.js';
 import type { Attachment } from './attachment.js';
 import { digestRequest, type ParkedState, type ReplayState, type StateBinding } from './sealed-state.js';
 import type { ModernServerState } from './server-state.js';
@@ -33,14 +34,14 @@ import type { ModernServerState } from './server-state.js';
  * A modern call as its handler sees it. It may outlive the request that began it: `ask` answers that request with
  * `input_required` and parks the call; the request of the next round is attached to it.
  */
-export class ModernServerCall implements Call {
+export class ModernServerCall implements RunningCall {
   readonly method: string;
   readonly params: JsonObject;
   readonly answers: InputResponses | undefined;
   readonly state: unknown;
   readonly #runtime: ModernServerState;
   readonly #mayAsk: boolean;
-  readonly #abort = new LazyAbort();
+  #abort: LazyAbort | undefined;
   #at: Attachment | undefined;
   #peer: Peer;
   #lastProgress = Number.NEGATIVE_INFINITY;
@@ -74,10 +75,15 @@ export class ModernServerCall implements Call {
   }
 
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this.#cancellation.signal;
   }
 
   get cancellation(): Cancellation {
+    return this.#cancellation;
+  }
+
+  get #cancellation(): LazyAbort {
+    this.#abort ??= new LazyAbort();
     return this.#abort;
   }
 
@@ -102,7 +108,7 @@ export class ModernServerCall implements Call {
   }
 
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
-    if (this.#abort.aborted) return Promise.reject(callIsOver(this.method));
+    if (this.#abort?.aborted) return Promise.reject(callIsOver(this.method));
     if (!this.#mayAsk) {
       return Promise.reject(cannotAsk(this.method));
     }
@@ -191,7 +197,7 @@ export class ModernServerCall implements Call {
   }
 
   #end(reason: IsthmusError): void {
-    this.#abort.abort(reason);
+    this.#cancellation.abort(reason);
     this.#rejectQuestions(reason);
   }
 

@@ -20,11 +20,11 @@ import {
   dropped,
   methodNotFound,
   refuse,
+  runCall,
   type ServerDialect,
   type ServerDialectContext,
   sendError,
   sendResult,
-  settle,
   toWireError,
 } from '../server-dialect-context.js';
 import { ConnectionAttachment } from './attachment.js';
@@ -81,8 +81,18 @@ export class ModernServerDialect implements ServerDialect {
       return sendError(this.#side, inbound, methodNotFound(method));
     }
     const at = new ConnectionAttachment(this.#side, inbound, envelope, method, facts, this.#runtime);
-    const admitted = this.#side.calls.admit(inbound, () => this.#run(method, params, facts, at));
-    if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side), method, 'modern'));
+    if (this.#side.calls.takeSlot()) this.#run(method, params, facts, at);
+    else this.#runLater(method, params, facts, at);
+  }
+
+  #runLater(
+    method: string,
+    params: JsonObject,
+    facts: MethodFacts | undefined,
+    at: ConnectionAttachment,
+  ): void {
+    const isQueued = this.#side.calls.enqueue(at.inbound, () => this.#run(method, params, facts, at));
+    if (!isQueued) at.refuse(busy(this.#side));
   }
 
   notification({ method, params }: DecodedNotification): void {
@@ -127,11 +137,7 @@ export class ModernServerDialect implements ServerDialect {
   #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: ConnectionAttachment): void {
     const call = new ModernServerCall(this.#runtime, request, at);
     at.inbound.running = call;
-    try {
-      settle(call, this.#side.service.handle(call));
-    } catch (error) {
-      call.fail(error);
-    }
+    runCall(this.#side.service, call);
   }
 
   /** The next round of an earlier request: resumes the parked call, or runs a replaying handler again. */
