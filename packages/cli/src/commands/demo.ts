@@ -3,6 +3,7 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
 import { Command, Option } from 'commander';
 import { collect } from '../common-options.js';
+import { delayOptimization } from '../delay-optimization.js';
 import { createDemoServer } from '../demo/demo-server.js';
 import { howWeWereCalled } from '../hosts/paste-lines.js';
 
@@ -19,6 +20,7 @@ export function demoCommand(): Command {
     .showHelpAfterError('(isthmus demo --help explains the options)')
     .exitOverride()
     .action(async ({ listen = ['stdio'], era }: { listen?: string[]; era?: Era }) => {
+      delayOptimization();
       const served = await serve(createDemoServer(), listen.map(listenerFor), {
         ownsProcess: true,
         ...(era && { eras: [era] }),

@@ -3,6 +3,7 @@ import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js'
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
+import { delayOptimization } from '../delay-optimization.js';
 import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf, listenAt } from './addresses.js';
@@ -45,6 +46,7 @@ async function serveTyped(typed: TypedServe): Promise<void> {
   const { target, options, isTyped } = typed;
   const operator = createOperator(processTerminal(), options);
   surviveRejections(operator);
+  delayOptimization();
   if (process.pid === 1) operator.say(`isthmus: warning: ${FIRST_PROCESS}`);
   const addresses = addressesOf(options);
   const serving = whatIsServed(target, options);
