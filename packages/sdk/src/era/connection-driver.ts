@@ -144,10 +144,15 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     this.#answersOver ??= createDeferred<void>();
     const [graceOver, answersOver] = [this.#graceOver, this.#answersOver];
     this.#closing ??= this.#finishOnce(graceOver.promise, answersOver.promise);
+    const endAnswers = () => {
+      // The end of a call that was aborted must not start another one.
+      this.#side.calls.stop();
+      answersOver.resolve();
+    };
     let callOff = clock.after(graceMs, () => {
       graceOver.resolve();
-      if (abortMs === 0) answersOver.resolve();
-      else callOff = clock.after(abortMs, () => answersOver.resolve());
+      if (abortMs === 0) endAnswers();
+      else callOff = clock.after(abortMs, endAnswers);
     });
     await this.#closing.finally(() => callOff());
   }

@@ -17,6 +17,7 @@ export class InboundCalls {
   #waitingBytes = 0;
   #running = 0;
   #resuming = false;
+  #isStopped = false;
   #onIdle: (() => void) | undefined;
   /** Set while a full queue holds the input: cancels the timer that ends the hold. */
   #holding: (() => void) | undefined;
@@ -89,6 +90,11 @@ export class InboundCalls {
       this.#resuming = false;
       this.reviewInput();
     }
+  }
+
+  /** No waiting work starts any more. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   /** Records that the request is answered: nothing more may be sent for it. */
@@ -174,7 +180,7 @@ export class InboundCalls {
   }
 
   #startWaiting(): void {
-    while (this.#waiting > 0 && this.#running < this.#limits.maxConcurrent) {
+    while (!this.#isStopped && this.#waiting > 0 && this.#running < this.#limits.maxConcurrent) {
       if (this.#surroundings.outputIsFull()) return;
       const call = this.#queue[this.#next]!;
       const { work } = call;
