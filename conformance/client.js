@@ -2,6 +2,7 @@
 // address of its mock server as the last argument, and names scenario and revision in the environment.
 import { connect } from '@isthmus/sdk/client';
 import { http } from '@isthmus/sdk/http';
+import { oauth } from '@isthmus/sdk/oauth';
 
 const {
   MCP_CONFORMANCE_SCENARIO: scenario = '',
@@ -76,14 +77,36 @@ function exampleOf({ type, enum: choices }) {
   return { boolean: true, integer: 1, number: 1, array: [] }[type] ?? 'some text';
 }
 
-const play = scenarios[scenario];
+/** The login of the `auth/` scenarios. `open` follows the redirect into our own listener, as a browser would. */
+function loginOf({ client_id, client_secret, issuer, private_key_pem, signing_algorithm }) {
+  const isMachine = scenario.startsWith('auth/client-credentials');
+  return oauth({
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+    open: (url) => fetch(url),
+    ...(client_id && { clientId: client_id }),
+    ...(client_secret && { clientSecret: client_secret }),
+    ...(issuer && { issuer }),
+    ...(private_key_pem && { privateKey: { pem: private_key_pem, algorithm: signing_algorithm } }),
+    // The mock names its own address, which changes from run to run.
+    ask: { trustIssuer: async () => isMachine },
+    ...(isMachine && { grant: 'client-credentials' }),
+  });
+}
+
+const isAuth = scenario.startsWith('auth/');
+const play = isAuth
+  ? async (client) => {
+      await client.listTools();
+      await client.callTool('test-tool');
+    }
+  : scenarios[scenario];
 if (!play) throw new Error(`There is nothing to do for the scenario ${scenario}`);
 // A client that hangs is told apart from one that fails.
 const late = setTimeout(() => {
   console.error(`${scenario} took longer than ${limitMs} ms`);
   process.exit(3);
 }, limitMs);
-const client = await connect(http(process.argv.at(-1)), {
+const client = await connect(http(process.argv.at(-1), isAuth ? { auth: loginOf(JSON.parse(context)) } : {}), {
   mode: revision,
   answers: {
     elicit: acceptDefaults,

@@ -21,8 +21,9 @@ const LEVELS: Readonly<Record<string, readonly Level[]>> = {
     { parts: ['era'], mayImportUpTo: 2 },
     { parts: ['transport'], mayImportUpTo: 3 },
     { parts: ['server', 'client'], mayImportUpTo: 3 },
+    { parts: ['oauth'], mayImportUpTo: 4 },
     { parts: ['host', 'bridge'], mayImportUpTo: 5 },
-    { parts: ['index'], mayImportUpTo: 6 },
+    { parts: ['index'], mayImportUpTo: 7 },
   ],
 };
 

@@ -20,6 +20,7 @@ export {
   readServers,
   type ServerDefinition,
 } from './host/index.js';
+export * from './oauth/index.js';
 export * from './server/index.js';
 export { type HttpHandler, type HttpListenOptions, http, httpHandler } from './transport/http.js';
 export { type MemoryConnection, type MemoryLink, memory } from './transport/memory.js';

@@ -7,7 +7,7 @@ import { startDetached } from '@isthmus/sdk/internal/process/start-detached.js';
 import { type Attached, controlClient, isUnreachable } from '../control/index.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import type { AttachParams } from './definition.js';
-import { tryLock } from './lock.js';
+import { tryLock } from '@isthmus/sdk/internal/process/lock.js';
 import { openLog, readLogFrom } from './log-file.js';
 import type { DaemonNews } from './run-daemon.js';
 

@@ -13,7 +13,7 @@ import { type AttachedServer, hostedCommands } from './attached-server.js';
 import { AttachedServers } from './attached-servers.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import { readAttachParams } from './definition.js';
-import type { Lock } from './lock.js';
+import type { Lock } from '@isthmus/sdk/internal/process/lock.js';
 import type { DaemonLog } from './log-file.js';
 import { endWithShim } from './shim/daemon-link.js';
 

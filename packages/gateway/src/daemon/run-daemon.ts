@@ -6,7 +6,7 @@ import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { onSignals } from '@isthmus/sdk/internal/server/own-process.js';
 import { openDaemon } from './daemon.js';
 import type { DaemonPaths } from './daemon-paths.js';
-import { type Lock, tryLock } from './lock.js';
+import { type Lock, tryLock } from '@isthmus/sdk/internal/process/lock.js';
 import type { DaemonLog } from './log-file.js';
 
 export interface RunOptions {

@@ -9,7 +9,7 @@ export function httpConnector(address: string | URL, options: HttpConnectOptions
   const url = httpUrl(address);
   const settings = resolveHttp(options);
   const label = nameOf(url);
-  const credentials = new Credentials(settings);
+  const credentials = new Credentials(settings, url);
   let dispatch: Promise<Dispatch> | undefined;
   return {
     label,

@@ -16,6 +16,8 @@ export interface HttpConnectOptions {
   readonly onUnauthorized?: (
     challenge: Challenge,
   ) => HeaderRecord | undefined | Promise<HeaderRecord | undefined>;
+  /** Logs in to the server, for example `oauth()`. A header `Authorization` above switches it off. */
+  readonly auth?: HttpAuth;
   /** Sends the requests instead of undici, which is not loaded then. It has to handle proxies as well. */
   readonly fetch?: typeof globalThis.fetch;
   /** Called for what no error reports, such as a tool that was left out of a list. */
@@ -50,7 +52,32 @@ export interface Challenge {
   readonly wwwAuthenticate: string | undefined;
 }
 
-type Optional = 'headers' | 'onUnauthorized' | 'fetch' | 'onWarning';
+/** Where the logins for servers come from. */
+export interface HttpAuth {
+  /** The login for the server at a URL. Called once for each connector, with its first request. */
+  forServer(url: URL): ServerAuth | Promise<ServerAuth>;
+}
+
+/** The login for one server. */
+export interface ServerAuth {
+  /** The header `Authorization` of the next request. Not a promise while nothing has to be renewed. */
+  authorization(): string | undefined | Promise<string | undefined>;
+  /** The server has refused a request. True: repeat it with the new header. */
+  refused(refusal: AuthRefusal): Promise<boolean>;
+}
+
+/** A request that a server refused for want of a login, or of a better one. */
+export interface AuthRefusal {
+  readonly status: 401 | 403;
+  /** The header `WWW-Authenticate`. */
+  readonly wwwAuthenticate: string | undefined;
+  /** The header `Authorization` that the request had. */
+  readonly authorization: string | undefined;
+  /** How often this request was refused before. */
+  readonly attempt: number;
+}
+
+type Optional = 'headers' | 'onUnauthorized' | 'auth' | 'fetch' | 'onWarning';
 export type HttpSettings = Required<Omit<HttpConnectOptions, Optional>> & Pick<HttpConnectOptions, Optional>;
 
 export function resolveHttp(options: HttpConnectOptions): HttpSettings {

@@ -2,7 +2,14 @@ import { orAborted } from '../../async/abort.js';
 import { pause } from './deadline.js';
 import type { Dispatch, HttpAnswer, HttpRequest } from './dispatch.js';
 import { callerFailed, networkFailure, statusFailure } from './failures.js';
-import { type Challenge, checkHeaders, type HeaderRecord, type HttpSettings } from './options.js';
+import {
+  type AuthRefusal,
+  type Challenge,
+  checkHeaders,
+  type HeaderRecord,
+  type HttpSettings,
+  type ServerAuth,
+} from './options.js';
 
 /** Sends requests, and handles redirects, 401 and busy servers. */
 export class RetryingHttp {
@@ -26,9 +33,12 @@ export class RetryingHttp {
     let redirects = 0;
     let waits = 0;
     let renewed = false;
+    let refusals = 0;
     for (;;) {
       const { generation } = this.#credentials;
-      const answer = await this.#once({ ...request, url }, isTrusted);
+      const login = isTrusted ? this.#credentials.login() : undefined;
+      const authorization = isPromise(login) ? await orAborted(login, signal, () => {}) : login;
+      const answer = await this.#once({ ...request, url }, isTrusted, authorization);
       const { status } = answer;
       if (isRedirect(status)) {
         const next = classifyRedirect({
@@ -52,6 +62,13 @@ export class RetryingHttp {
         if (!again) return answer;
         answer.discard();
         renewed = true;
+      } else if ((status === 401 || status === 403) && isTrusted && refusals < MAX_REFUSALS) {
+        const wwwAuthenticate = answer.header('www-authenticate');
+        const refusal = { status, wwwAuthenticate, authorization, attempt: refusals } as const;
+        const again = await orAborted(this.#credentials.refused(refusal), signal, () => {});
+        if (!again) return answer;
+        answer.discard();
+        refusals += 1;
       } else if (status === 429 || status === 503) {
         const wait = this.retryAfter(answer);
         if (wait === undefined || wait > this.#settings.maxRetryAfterMs || waits >= MAX_WAITS) return answer;
@@ -66,8 +83,13 @@ export class RetryingHttp {
     return retryAfterMs(answer.header('retry-after'), this.#settings.clock.now());
   }
 
-  async #once(request: HttpRequest, isTrusted: boolean): Promise<HttpAnswer> {
+  async #once(
+    request: HttpRequest,
+    isTrusted: boolean,
+    authorization: string | undefined,
+  ): Promise<HttpAnswer> {
     const own = isTrusted ? await this.#credentials.headers() : {};
+    if (authorization !== undefined) own['authorization'] = authorization;
     try {
       return await this.#dispatch({ ...request, headers: { ...own, ...request.headers } });
     } catch (error) {
@@ -77,6 +99,8 @@ export class RetryingHttp {
   }
 }
 
+/** A refresh, a new login and a step-up. */
+const MAX_REFUSALS = 3;
 /** How often one request waits for a busy server. */
 const MAX_WAITS = 3;
 
@@ -136,13 +160,39 @@ export function classifyRedirect(facts: RedirectFacts): Redirect {
 /** The caller's headers, and how they are renewed. One for all connections of a connector. */
 export class Credentials {
   readonly #settings: HttpSettings;
+  readonly #url: URL;
+  /** The login, if there is one; a promise until the first request has it. */
+  #auth: ServerAuth | Promise<ServerAuth> | undefined;
   #renewed: HeaderRecord = {};
   /** Grows with each renewal. A request that was refused with older headers is repeated without another renewal. */
   #generation = 0;
   #renewing: Promise<boolean> | undefined;
 
-  constructor(settings: HttpSettings) {
+  constructor(settings: HttpSettings, url: URL) {
     this.#settings = settings;
+    this.#url = url;
+  }
+
+  /** The header `Authorization` of the login. Undefined without a login, or where the caller has set the header. */
+  login(): string | undefined | Promise<string | undefined> {
+    const { auth, headers } = this.#settings;
+    if (!auth || (typeof headers === 'object' && hasAuthorization(headers))) return undefined;
+    this.#auth ??= auth.forServer(this.#url);
+    if (!isPromise(this.#auth)) return this.#auth.authorization();
+    return this.#auth.then((opened) => {
+      this.#auth = opened;
+      return opened.authorization();
+    });
+  }
+
+  async refused(refusal: AuthRefusal): Promise<boolean> {
+    const auth = await this.#auth;
+    if (!auth) return false;
+    try {
+      return await auth.refused(refusal);
+    } catch (error) {
+      throw callerFailed('http: the login', 'UNAUTHORIZED', error).with({ status: refusal.status });
+    }
   }
 
   get generation(): number {
@@ -188,6 +238,14 @@ export class Credentials {
       throw callerFailed('http: onUnauthorized', 'UNAUTHORIZED', error).with({ status: challenge.status });
     }
   }
+}
+
+function hasAuthorization(headers: HeaderRecord): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return value instanceof Promise;
 }
 
 function lower(headers: HeaderRecord): Record<string, string> {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { holderOf, tryLock } from '../../src/daemon/lock.js';
+import { holderOf, tryLock } from '../../src/process/lock.js';
 
 function freeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-lock-'));

@@ -1,7 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { isStillRunning, startTimeOf } from '@isthmus/sdk/internal/process/process-facts.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { IsthmusError } from '../errors.js';
+import { isStillRunning, startTimeOf } from './process-facts.js';
 
 /** Held by one live process at a time. It is free when the holder is dead, however it died. */
 export interface Lock {
@@ -49,6 +52,40 @@ export function tryLock(folder: string, name: string): LockAttempt {
   function fileOf(number: number): string {
     return join(folder, `${name}.${number}`);
   }
+}
+
+/** Waits until the lock is free, at most `limitMs`, and takes it. The returned function releases it. */
+export async function takeLock(folder: string, name: string, limitMs: number): Promise<() => void> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    const taken = process.platform === 'win32' ? await tryPipe(folder, name) : tryLock(folder, name);
+    if (taken.kind === 'taken') return () => taken.lock.release();
+    if (performance.now() > until) {
+      const who = taken.pid === undefined ? 'Another process' : `Process ${taken.pid}`;
+      throw new IsthmusError('BUSY', `${who} has held ${join(folder, name)} for ${limitMs} ms`, {
+        sent: 'no',
+      });
+    }
+    await pause(POLL_MS);
+  }
+}
+
+/** On Windows a pipe of that name is the lock: only one process can listen there, and its end frees the name. */
+function tryPipe(
+  folder: string,
+  name: string,
+): Promise<{ kind: 'taken'; lock: Lock } | { kind: 'held'; pid: undefined }> {
+  const key = createHash('sha256').update(join(folder, name)).digest('hex').slice(0, 32);
+  const server = createServer((socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve({ kind: 'held', pid: undefined });
+      else reject(error);
+    });
+    server.listen(`\\\\.\\pipe\\isthmus-lock-${key}`, () => {
+      resolve({ kind: 'taken', lock: { release: () => void server.close() } });
+    });
+  });
 }
 
 /** The pid of the holder. */
@@ -110,6 +147,7 @@ function makeLink(draft: string, file: string): boolean {
   }
 }
 
+const POLL_MS = 50;
 /** A draft is needed for milliseconds. */
 const DRAFT_MS = 60_000;
 

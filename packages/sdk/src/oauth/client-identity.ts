@@ -1,0 +1,152 @@
+import { IsthmusError } from '../errors.js';
+import { isJsonObject } from '../wire/json-rpc.js';
+import type { AuthorizationServerMetadata } from './discovery/authorization-server.js';
+import type { OAuthHttp } from './discovery/oauth-http.js';
+import type { OAuthSettings } from './options.js';
+import type { LoginClient, LoginRecord, TokenAuthMethod } from './store/login-record.js';
+import { chooseAuthMethod, type TokenClient } from './token-endpoint.js';
+
+/** How this client will identify itself at an authorization server. */
+export type Identity =
+  | { readonly kind: 'known'; readonly client: LoginClient }
+  /** The client has to be registered, with the redirect URI that the login will use. */
+  | { readonly kind: 'register'; readonly endpoint: string };
+
+/**
+ * Chooses the identity, in the order of the specification: a configured id, a metadata document, a stored registration, a
+ * new registration (AUTH-C-030). A stored registration counts only with its own issuer (AUTH-C-036).
+ */
+export function chooseIdentity(
+  metadata: AuthorizationServerMetadata,
+  stored: LoginRecord | undefined,
+  settings: OAuthSettings,
+): Identity {
+  const { clientId, clientMetadataUrl } = settings;
+  if (clientId !== undefined) {
+    refuseOtherIssuer(metadata.issuer, stored, settings);
+    const means = {
+      hasSecret: settings.clientSecret !== undefined,
+      hasKey: settings.privateKey !== undefined,
+    };
+    const authMethod = chooseAuthMethod(metadata.tokenAuthMethods, means);
+    return { kind: 'known', client: { ...NO_SECRET, kind: 'preregistered', id: clientId, authMethod } };
+  }
+  if (metadata.takesClientMetadataUrl && clientMetadataUrl !== undefined) {
+    const client = { ...NO_SECRET, kind: 'metadata-url', id: clientMetadataUrl, authMethod: 'none' } as const;
+    return { kind: 'known', client };
+  }
+  const registered = stored?.issuer === metadata.issuer ? stored.client : undefined;
+  const isCurrent = registered?.expiresAt === undefined || registered.expiresAt > settings.clock.now();
+  if (registered?.kind === 'registered' && isCurrent && !settings.registerAgain) {
+    return { kind: 'known', client: registered };
+  }
+  if (metadata.registrationEndpoint !== undefined) {
+    return { kind: 'register', endpoint: metadata.registrationEndpoint };
+  }
+  throw new IsthmusError(
+    'UNAUTHORIZED',
+    `${metadata.issuer} registers no clients itself. Register one there with the redirect URI ` +
+      `${settings.callback.url ?? 'http://localhost:PORT/callback'} and give its id (clientId, --client-id)`,
+    { sent: 'no' },
+  );
+}
+
+const NO_SECRET = { secret: undefined, redirectUri: undefined, expiresAt: undefined } as const;
+
+/** A configured secret goes to one issuer only: the configured one, or the one of the first login (AUTH-C-037). */
+function refuseOtherIssuer(issuer: string, stored: LoginRecord | undefined, settings: OAuthSettings): void {
+  const bound = settings.issuer ?? (stored?.client.id === settings.clientId ? stored?.issuer : undefined);
+  if (bound === undefined || bound === issuer) return;
+  const message =
+    `The server names the authorization server ${issuer}, and the client ${settings.clientId} belongs to ` +
+    `${bound}; nothing was sent. If the change is right, log out and log in again, or name the issuer`;
+  throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
+}
+
+/** Registers a client (RFC 7591). */
+export async function registerClient(
+  http: OAuthHttp,
+  endpoint: string,
+  redirectUri: string | undefined,
+  metadata: AuthorizationServerMetadata,
+  settings: OAuthSettings,
+): Promise<LoginClient> {
+  const { clientName, clientUri, registrationToken } = settings;
+  const asked = registrationMethod(metadata.tokenAuthMethods);
+  const isDevice = redirectUri === undefined;
+  const body = {
+    client_name: clientName,
+    ...(clientUri !== undefined && { client_uri: clientUri }),
+    redirect_uris: isDevice ? [] : [redirectUri],
+    grant_types: [isDevice ? DEVICE_GRANT : 'authorization_code', 'refresh_token'],
+    response_types: isDevice ? [] : ['code'],
+    token_endpoint_auth_method: asked,
+    application_type: isWeb(redirectUri) ? 'web' : 'native',
+    ...(settings.scopes && { scope: settings.scopes.join(' ') }),
+  };
+  const response = await http.send(new URL(endpoint), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(registrationToken !== undefined && { authorization: `Bearer ${registrationToken}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (!response.ok || !isJsonObject(answer) || typeof answer['client_id'] !== 'string') {
+    throw refusedRegistration(metadata.issuer, response.status, answer, redirectUri);
+  }
+  const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
+  const method = answer['token_endpoint_auth_method'];
+  return {
+    kind: 'registered',
+    id,
+    secret: typeof secret === 'string' ? secret : undefined,
+    authMethod: isMethod(method) ? method : asked,
+    redirectUri,
+    expiresAt: typeof expires === 'number' && expires > 0 ? expires * 1000 : undefined,
+  };
+}
+
+/** The client for the token endpoint: a configured secret stays in the configuration. */
+export function tokenClientOf(client: LoginClient, settings: OAuthSettings): TokenClient {
+  const configured = client.kind === 'preregistered';
+  return {
+    id: client.id,
+    authMethod: client.authMethod,
+    secret: configured ? settings.clientSecret : client.secret,
+    privateKey: configured ? settings.privateKey : undefined,
+  };
+}
+
+/** RFC 8628. */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+function registrationMethod(listed: readonly string[] | undefined): TokenAuthMethod {
+  if (!listed || listed.includes('none')) return 'none';
+  return listed.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';
+}
+
+function isMethod(value: unknown): value is TokenAuthMethod {
+  return value === 'none' || value === 'client_secret_basic' || value === 'client_secret_post';
+}
+
+/** AUTH-C-034: a client on this machine is native, a page elsewhere is a web client. */
+function isWeb(redirectUri: string | undefined): boolean {
+  return redirectUri?.startsWith('https:') ?? false;
+}
+
+function refusedRegistration(
+  issuer: string,
+  status: number,
+  answer: unknown,
+  redirectUri: string | undefined,
+): IsthmusError {
+  const { error, error_description: text } = isJsonObject(answer) ? answer : {};
+  const why = [error, text].filter((part) => typeof part === 'string').join(': ');
+  const message =
+    `${issuer} did not register this client (HTTP ${status}${why ? `, ${why.slice(0, 300)}` : ''}) with the ` +
+    `redirect URI ${redirectUri ?? '(none)'}; register one there and give its id (clientId, --client-id)`;
+  return new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
+}

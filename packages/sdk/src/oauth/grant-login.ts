@@ -1,0 +1,210 @@
+import { createDeferred, type Deferred } from '../async/deferred.js';
+import { IsthmusError } from '../errors.js';
+import { pause } from '../transport/http-client/deadline.js';
+import { newState, prepareAuthorization, readAuthorizationResponse } from './authorization-code.js';
+import { type CallbackListener, listenForCallback } from './callback-listener.js';
+import { chooseIdentity, type Identity, registerClient, tokenClientOf } from './client-identity.js';
+import { grantByDevice } from './device-code.js';
+import type { LoginFacts, LoginNetwork } from './discovery/login-facts.js';
+import { isSafeUrl, type OAuthSettings } from './options.js';
+import type { LoginClient, LoginRecord } from './store/login-record.js';
+import { type GrantedToken, requestToken, TokenRefused } from './token-endpoint.js';
+
+export interface GrantContext {
+  readonly server: URL;
+  readonly facts: LoginFacts;
+  readonly network: LoginNetwork;
+  readonly settings: OAuthSettings;
+  /** The login that is stored now. */
+  readonly stored: LoginRecord | undefined;
+  /** Receives the response of a browser that does not come back to this machine. */
+  readonly responses: { deferred: Deferred<URLSearchParams> | undefined };
+  readonly signal: AbortSignal;
+}
+
+export interface Granted {
+  readonly client: LoginClient;
+  readonly token: GrantedToken;
+}
+
+/** Gets a token from the authorization server, with the grant that the settings name. */
+export async function grantLogin(context: GrantContext, scopes: readonly string[]): Promise<Granted> {
+  const { facts, settings, stored, network } = context;
+  const identity = chooseIdentity(facts.metadata, stored, settings);
+  await confirmIssuer(identity, context);
+  try {
+    switch (settings.grant) {
+      case 'client-credentials':
+        return await grantByCredentials(context, knownClient(identity), scopes);
+      case 'device-code': {
+        const { metadata } = facts;
+        const client =
+          identity.kind === 'known'
+            ? identity.client
+            : await registerClient(network.http, identity.endpoint, undefined, metadata, settings);
+        const token = await grantByDevice(facts, client, scopes, network, settings, context.signal);
+        return { client, token };
+      }
+      default:
+        return await grantByCode(context, identity, scopes);
+    }
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error;
+    throw refused(`${facts.metadata.issuer} gave no token: ${error.message.slice(0, 300)}`);
+  }
+}
+
+/** RFC 6749 §4.4. */
+async function grantByCredentials(
+  { facts, settings, network }: GrantContext,
+  client: LoginClient,
+  scopes: readonly string[],
+): Promise<Granted> {
+  const { issuer, tokenEndpoint } = facts.metadata;
+  const params = {
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(facts.resource !== undefined && { resource: facts.resource }),
+  };
+  const own = tokenClientOf(client, settings);
+  const grantType = 'client_credentials';
+  const token = await requestToken(network.http, { issuer, tokenEndpoint, client: own, grantType, params });
+  return { client, token };
+}
+
+async function grantByCode(
+  context: GrantContext,
+  identity: Identity,
+  scopes: readonly string[],
+): Promise<Granted> {
+  const { facts, settings, network, signal } = context;
+  const { metadata, resource } = facts;
+  const state = newState();
+  const listener =
+    settings.callback.url === undefined ? await openListener(identity, settings, state) : undefined;
+  const redirectUri = listener?.redirectUri ?? settings.callback.url!;
+  let succeeded = false;
+  try {
+    const client = await clientFor(context, identity, redirectUri);
+    const pending = await prepareAuthorization({
+      ...{ metadata, clientId: client.id, redirectUri, state, scopes, resource, settings },
+    });
+    const response = await visit(pending.url, listener, context);
+    signal.throwIfAborted();
+    const code = readAuthorizationResponse(response, pending);
+    const token = await requestToken(network.http, {
+      issuer: metadata.issuer,
+      tokenEndpoint: metadata.tokenEndpoint,
+      client: tokenClientOf(client, settings),
+      grantType: 'authorization_code',
+      params: {
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: pending.verifier,
+        ...(resource !== undefined && { resource }),
+      },
+    });
+    succeeded = true;
+    return { client, token };
+  } finally {
+    listener?.answer(succeeded);
+    listener?.close();
+  }
+}
+
+/** A stored registration has a redirect URI with a port. If that is taken, the client is registered again. */
+async function openListener(
+  identity: Identity,
+  settings: OAuthSettings,
+  state: string,
+): Promise<CallbackListener> {
+  const { callback } = settings;
+  const client = identity.kind === 'known' ? identity.client : undefined;
+  const isConfigured = client?.kind === 'preregistered';
+  const host = callback.host ?? (isConfigured ? 'localhost' : '127.0.0.1');
+  const path = callback.path ?? '/callback';
+  const stored = client?.redirectUri === undefined ? undefined : new URL(client.redirectUri);
+  if (stored && callback.port === undefined) {
+    const kept = await listenForCallback({
+      ...{ host: stored.hostname, port: Number(stored.port), path: stored.pathname, state },
+    }).catch(() => undefined);
+    if (kept) return kept;
+  }
+  return listenForCallback({ host, port: callback.port ?? 0, path, state });
+}
+
+async function clientFor(
+  { facts, settings, network }: GrantContext,
+  identity: Identity,
+  redirectUri: string,
+): Promise<LoginClient> {
+  const { metadata } = facts;
+  if (identity.kind === 'known') {
+    const { client } = identity;
+    if (client.kind !== 'registered' || client.redirectUri === redirectUri) return { ...client, redirectUri };
+    if (metadata.registrationEndpoint === undefined) return client;
+    return registerClient(network.http, metadata.registrationEndpoint, redirectUri, metadata, settings);
+  }
+  return registerClient(network.http, identity.endpoint, redirectUri, metadata, settings);
+}
+
+/** Sends the user to a page, and waits for the response: at the listener, from the user, or from the program. */
+async function visit(
+  page: URL,
+  listener: CallbackListener | undefined,
+  { settings, responses, signal }: GrantContext,
+): Promise<URLSearchParams> {
+  const { open, ask, clock, timeoutMs } = settings;
+  // The metadata was checked; this is the last check before a program of the system gets the URL (AUTH-C-058).
+  if (!isSafeUrl(page.href)) throw refused(`${page.protocol}//${page.host} is not a page that can be opened`);
+  const over = new AbortController();
+  const given = createDeferred<URLSearchParams>();
+  responses.deferred = given;
+  const opening = (async () => {
+    await open?.(page);
+    // Waits for the response: opening a page is not the end.
+    return new Promise<never>(() => {});
+  })();
+  const pasted = ask.callback?.(page, over.signal).then(paramsOf) ?? new Promise<never>(() => {});
+  const late = pause(clock, timeoutMs, AbortSignal.any([over.signal, signal])).then(() => {
+    throw refused(`The login was not finished within ${Math.round(timeoutMs / 1000)} s`);
+  });
+  const sources = [opening, pasted, late, given.promise, ...(listener ? [listener.arrived] : [])];
+  // Those that lose the race end without effect.
+  for (const source of sources) source.catch(() => {});
+  try {
+    return await Promise.race(sources);
+  } finally {
+    responses.deferred = undefined;
+    over.abort(new IsthmusError('CANCELLED', 'The login has ended', { sent: 'no' }));
+  }
+}
+
+/** The parameters of an address that a user has pasted, or of a query alone. */
+export function paramsOf(text: string): URLSearchParams {
+  const trimmed = text.trim();
+  return URL.canParse(trimmed)
+    ? new URL(trimmed).searchParams
+    : new URLSearchParams(trimmed.replace(/^\?/, ''));
+}
+
+/** A secret goes to an authorization server that only the server has named when the user agrees, and not otherwise. */
+async function confirmIssuer(identity: Identity, { facts, settings, stored }: GrantContext): Promise<void> {
+  const hasSecret = settings.clientSecret !== undefined;
+  if (identity.kind !== 'known' || identity.client.kind !== 'preregistered' || !hasSecret) return;
+  const { issuer } = facts.metadata;
+  if (settings.issuer !== undefined || settings.tokenEndpoint !== undefined) return;
+  if (stored?.issuer === issuer && stored.client.id === identity.client.id) return;
+  if (await settings.ask.trustIssuer?.(issuer)) return;
+  throw refused(
+    `The server names the authorization server ${issuer}. The client secret is not sent there until you name it (issuer, --issuer)`,
+  );
+}
+
+function knownClient(identity: Identity): LoginClient {
+  if (identity.kind === 'known') return identity.client;
+  throw refused('client-credentials needs a clientId');
+}
+
+function refused(message: string): IsthmusError {
+  return new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
+}

@@ -1,0 +1,49 @@
+import { IsthmusError } from '../errors.js';
+import type { HttpAuth } from '../transport/http-client/options.js';
+import { httpUrl } from '../transport/http-client/options.js';
+import { type OAuthOptions, resolveOAuth } from './options.js';
+import type { ServerLogin } from './server-login.js';
+
+/** Logs in to servers. Give it to `http()`. */
+export interface OAuth extends HttpAuth {
+  /** The login for one server: begin it, look at it, end it. */
+  login(url: string | URL): Promise<ServerLogin>;
+  /** Gives the response of a browser that came back to `callback.url`. */
+  finish(response: string | URL | URLSearchParams): void;
+}
+
+/**
+ * Logs in to servers that need OAuth. Stored logins are used and renewed. A new one is begun only where `open` allows it.
+ *
+ * ```ts
+ * const client = await connect(http('https://example.com/mcp', { auth: oauth({ open: (url) => console.log(url.href) }) }));
+ * ```
+ */
+export function oauth(options: OAuthOptions = {}): OAuth {
+  const settings = resolveOAuth(options);
+  /** By URL. Servers of one program share one login each. */
+  const logins = new Map<string, Promise<ServerLogin>>();
+  const opened: ServerLogin[] = [];
+  const loginOf = (url: URL): Promise<ServerLogin> => {
+    const known = logins.get(url.href);
+    if (known) return known;
+    // Loaded with the first request, so that programs without logins do not load it.
+    const loading = import('./server-login.js').then((module) => {
+      const login = new module.ServerLogin(url, settings);
+      opened.push(login);
+      return login;
+    });
+    logins.set(url.href, loading);
+    return loading;
+  };
+  return {
+    login: (url) => loginOf(httpUrl(url)),
+    finish(response) {
+      for (const login of opened) {
+        if (login.isWaiting) return login.finish(response);
+      }
+      throw new IsthmusError('INVALID_OPTION', 'No login waits for a response', { sent: 'no' });
+    },
+    forServer: loginOf,
+  };
+}
