@@ -106,15 +106,18 @@ const late = setTimeout(() => {
   console.error(`${scenario} took longer than ${limitMs} ms`);
   process.exit(3);
 }, limitMs);
-const client = await connect(http(process.argv.at(-1), isAuth ? { auth: loginOf(JSON.parse(context)) } : {}), {
-  mode: revision,
-  answers: {
-    elicit: acceptDefaults,
-    sample: () => ({ role: 'assistant', content: { type: 'text', text: 'some text' }, model: 'none' }),
-    roots: [{ uri: 'file:///' }],
+const client = await connect(
+  http(process.argv.at(-1), isAuth ? { auth: loginOf(JSON.parse(context)) } : {}),
+  {
+    mode: revision,
+    answers: {
+      elicit: acceptDefaults,
+      sample: () => ({ role: 'assistant', content: { type: 'text', text: 'some text' }, model: 'none' }),
+      roots: [{ uri: 'file:///' }],
+    },
+    cache: false,
   },
-  cache: false,
-});
+);
 console.log(client.verdict);
 await play(client);
 await client.close();

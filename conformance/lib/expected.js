@@ -83,16 +83,39 @@ export const BRIDGE = [
   },
 ];
 
-/** Per revision: the scenarios of the client apart from `auth/`, with the number of successful checks of each. */
+/** Per revision: the scenarios of the client, with the number of successful checks of each. */
 export const CLIENT = {
-  '2025-03-26': {},
-  '2025-06-18': { initialize: 1, tools_call: 2 },
+  '2025-03-26': {
+    'auth/2025-03-26-oauth-metadata-backcompat': 12,
+    'auth/2025-03-26-oauth-endpoint-fallback': 7,
+  },
+  '2025-06-18': {
+    initialize: 1,
+    tools_call: 2,
+    'auth/token-endpoint-auth-basic': 19,
+    'auth/token-endpoint-auth-post': 19,
+    'auth/token-endpoint-auth-none': 19,
+  },
   '2025-11-25': {
     initialize: 1,
     tools_call: 2,
     'elicitation-sep1034-client-defaults': 5,
     'sse-retry': 3,
     'json-schema-2020-12-preservation': 9,
+    'auth/metadata-default': 18,
+    'auth/metadata-var1': 18,
+    'auth/metadata-var2': 18,
+    'auth/metadata-var3': 18,
+    'auth/basic-cimd': 13,
+    'auth/scope-from-www-authenticate': 14,
+    'auth/scope-from-scopes-supported': 14,
+    'auth/scope-omitted-when-undefined': 14,
+    'auth/scope-step-up': 22,
+    'auth/scope-retry-limit': 26,
+    'auth/token-endpoint-auth-basic': 19,
+    'auth/token-endpoint-auth-post': 19,
+    'auth/token-endpoint-auth-none': 19,
+    'auth/pre-registration': 13,
   },
   '2026-07-28': {
     tools_call: 2,
@@ -104,7 +127,38 @@ export const CLIENT = {
     'http-invalid-tool-headers': 12,
     'json-schema-ref-no-deref': 1,
     'json-schema-2020-12-preservation': 9,
+    'auth/metadata-default': 18,
+    'auth/metadata-var1': 18,
+    'auth/metadata-var2': 18,
+    'auth/metadata-var3': 18,
+    'auth/basic-cimd': 12,
+    'auth/scope-from-www-authenticate': 14,
+    'auth/scope-from-scopes-supported': 14,
+    'auth/scope-omitted-when-undefined': 14,
+    'auth/scope-step-up': 25,
+    'auth/scope-retry-limit': 27,
+    'auth/token-endpoint-auth-basic': 19,
+    'auth/token-endpoint-auth-post': 19,
+    'auth/token-endpoint-auth-none': 19,
+    'auth/pre-registration': 12,
+    'auth/resource-mismatch': 2,
+    'auth/offline-access-scope': 12,
+    'auth/offline-access-not-supported': 14,
+    'auth/authorization-server-migration': 27,
+    'auth/iss-supported': 14,
+    'auth/iss-not-advertised': 14,
+    'auth/iss-supported-missing': 8,
+    'auth/iss-wrong-issuer': 8,
+    'auth/iss-unexpected': 8,
+    'auth/iss-normalized': 8,
+    'auth/metadata-issuer-mismatch': 3,
   },
+};
+
+/** Scenarios about extensions, which the referee does not score. Those that are not named here are not built. */
+export const CLIENT_EXTENSIONS = {
+  'auth/client-credentials-jwt': 7,
+  'auth/client-credentials-basic': 7,
 };
 
 /** It warns when a reconnection is 200 ms late, which a busy machine may be: one good attempt of three will do. */

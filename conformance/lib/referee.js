@@ -32,10 +32,10 @@ export async function listRequired(revision) {
   return { scored: server, unscored };
 }
 
-/** The scenarios of a revision in client mode, without those about authorization. */
+/** The scenarios of a revision in client mode. */
 export async function listClient(revision) {
   const names = [...(await list('--client', '--spec-version', revision)).matchAll(/^ {2}- (\S+)/gm)];
-  return names.map(([, name]) => name).filter((name) => !name.startsWith('auth/'));
+  return names.map(([, name]) => name);
 }
 
 /** Runs a requirement set against a server; resolves with the checks of every scenario that left some. */
@@ -49,12 +49,14 @@ export function runServer(url, revision) {
 }
 
 /** Runs one scenario against a client; resolves with its checks, and in words how the run failed if it did. */
-export function runClient(command, scenario, revision) {
+export function runClient(command, scenario, revision, force = false) {
   return withFolder(async (folder) => {
     const args = ['client', '--command', command, '--scenario', scenario, '--spec-version', revision];
-    const more = ['--timeout', String(timeoutMs), '-o', folder];
+    const more = ['--timeout', String(timeoutMs), '-o', folder, ...(force ? ['--force'] : [])];
     const result = await run(node, [program, ...args, ...more], { limitMs: 2 * timeoutMs });
-    const checks = (await readResults(folder)).get(scenario);
+    // The results of `auth/NAME` are in a folder of their own.
+    const [name, ...parts] = scenario.split('/').reverse();
+    const checks = (await readResults(join(folder, ...parts))).get(name);
     return { exit: result.ok ? undefined : describeEnd(result), checks, output: result.output };
   });
 }

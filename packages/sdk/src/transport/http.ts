@@ -5,7 +5,14 @@ import type { HttpConnectOptions } from './http-client/options.js';
 import { type HttpListenOptions, httpListener } from './http-server/http-listener.js';
 import { LISTEN_OPTIONS } from './http-server/option-names.js';
 
-export type { AuthRefusal, Challenge, HeaderRecord, HttpAuth, HttpConnectOptions, ServerAuth } from './http-client/options.js';
+export type {
+  AuthRefusal,
+  Challenge,
+  HeaderRecord,
+  HttpAuth,
+  HttpConnectOptions,
+  ServerAuth,
+} from './http-client/options.js';
 export type { HttpListenOptions } from './http-server/http-listener.js';
 export { type HttpHandler, httpHandler } from './http-server/http-listener.js';
 export type {

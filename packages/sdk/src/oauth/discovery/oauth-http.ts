@@ -46,7 +46,8 @@ export function createOAuthHttp({ rule, fetch, timeoutMs = TIMEOUT_MS }: OAuthHt
         if (!location) return readAtMost(url, response, request.maxBytes ?? MAX_BYTES);
         await response.body?.cancel().catch(() => {});
         if (left <= 0) throw failed(url, 'it redirects, which is not followed');
-        if (!URL.canParse(location, target.href)) throw failed(url, 'it redirects to something that is not a URL');
+        if (!URL.canParse(location, target.href))
+          throw failed(url, 'it redirects to something that is not a URL');
         target = new URL(location, target);
       }
     },
