@@ -46,7 +46,7 @@ test('releasing twice does not release the lock of the next one', () => {
 test('of several processes at the same instant that find a dead holder, one takes over', async () => {
   const folder = freeFolder();
   writeFileSync(join(folder, 'a.7'), JSON.stringify({ pid: 2 ** 22 - 1, started: '1', nonce: 'x' }));
-  const lock = new URL('../../dist/daemon/lock.js', import.meta.url).href;
+  const lock = new URL('../../dist/process/lock.js', import.meta.url).href;
   const text = `
     const { tryLock } = await import(${JSON.stringify(lock)});
     // All of them begin together.

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer as createMcpServer, httpHandler } from '@isthmus/sdk';
+import type Provider from 'oidc-provider';
+
+/** An MCP server behind a guard that knows the tokens of an authorization server. */
+export interface ProtectedServer {
+  readonly url: string;
+  /** The status of each MCP request, in order, with the scopes of its token. */
+  readonly log: string[];
+  /** Names another authorization server from now on. */
+  issuer: string;
+  close(): Promise<void>;
+}
+
+/** Tools: `read` needs `mcp:read`, `write` needs `mcp:write`. */
+export async function startProtectedServer(authorization: {
+  issuer: string;
+  provider: Provider;
+}): Promise<ProtectedServer> {
+  const log: string[] = [];
+  const mcp = createMcpServer({ name: 'protected', version: '1' });
+  mcp.tool('read', { description: 'Reads' }, () => 'read');
+  mcp.tool('write', { description: 'Writes' }, () => 'written');
+  const handler = httpHandler(mcp);
+  const server = createServer(async (request, response) => {
+    const { origin } = state;
+    if (request.url === '/.well-known/oauth-protected-resource/mcp') {
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({
+          resource: `${origin}/mcp`,
+          authorization_servers: [state.issuer],
+          scopes_supported: ['mcp:read'],
+        }),
+      );
+      return;
+    }
+    const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+    const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+    const known = token
+      ? ((await authorization.provider.AccessToken.find(token)) ??
+        (await authorization.provider.ClientCredentials.find(token)))
+      : undefined;
+    const isGood = known !== undefined && [known.aud].flat().includes(`${origin}/mcp`);
+    if (!isGood) {
+      log.push('401');
+      response.writeHead(401, { 'www-authenticate': `Bearer scope="mcp:read", ${metadata}` }).end();
+      return;
+    }
+    const scopes = (known.scope ?? '').split(' ');
+    if (request.headers['mcp-name'] === 'write' && !scopes.includes('mcp:write')) {
+      log.push('403');
+      const challenge = `Bearer error="insufficient_scope", scope="mcp:write", ${metadata}`;
+      response.writeHead(403, { 'www-authenticate': challenge }).end();
+      return;
+    }
+    log.push('200');
+    handler(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const state = { origin, issuer: authorization.issuer };
+  return {
+    url: `${origin}/mcp`,
+    log,
+    get issuer() {
+      return state.issuer;
+    },
+    set issuer(value) {
+      state.issuer = value;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
