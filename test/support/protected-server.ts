@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer as createMcpServer, httpHandler } from '@isthmus/sdk';
+import { createServer as createMcpServer, httpHandler, serve } from '@isthmus/sdk';
 import type Provider from 'oidc-provider';
 
 /** An MCP server behind a guard that knows the tokens of an authorization server. */
@@ -23,7 +23,8 @@ export async function startProtectedServer(authorization: {
   const mcp = createMcpServer({ name: 'protected', version: '1' });
   mcp.tool('read', { description: 'Reads' }, () => 'read');
   mcp.tool('write', { description: 'Writes' }, () => 'written');
-  const handler = httpHandler(mcp);
+  const endpoint = httpHandler();
+  const serving = await serve(mcp, endpoint);
   const server = createServer(async (request, response) => {
     const { origin } = state;
     if (request.url === '/.well-known/oauth-protected-resource/mcp') {
@@ -57,7 +58,7 @@ export async function startProtectedServer(authorization: {
       return;
     }
     log.push('200');
-    handler(request, response);
+    endpoint.node(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -73,6 +74,7 @@ export async function startProtectedServer(authorization: {
       state.issuer = value;
     },
     async close() {
+      await serving.close();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -61,6 +61,7 @@ export async function grantByDevice(
         client: own,
         grantType: DEVICE_GRANT,
         params,
+        now: clock.now,
       });
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error;

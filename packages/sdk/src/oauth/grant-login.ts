@@ -67,7 +67,14 @@ async function grantByCredentials(
   };
   const own = tokenClientOf(client, settings);
   const grantType = 'client_credentials';
-  const token = await requestToken(network.http, { issuer, tokenEndpoint, client: own, grantType, params });
+  const token = await requestToken(network.http, {
+    issuer,
+    tokenEndpoint,
+    client: own,
+    grantType,
+    params,
+    now: settings.clock.now,
+  });
   return { client, token };
 }
 
@@ -102,6 +109,7 @@ async function grantByCode(
         code_verifier: pending.verifier,
         ...(resource !== undefined && { resource }),
       },
+      now: settings.clock.now,
     });
     succeeded = true;
     return { client, token };

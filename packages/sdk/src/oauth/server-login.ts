@@ -174,6 +174,7 @@ export class ServerLogin implements ServerAuth {
           ...(resource !== undefined && { resource }),
           ...(withScope && token.scopes.length > 0 && { scope: token.scopes.join(' ') }),
         },
+        now: this.#settings.clock.now,
       });
       await this.#keep(record, {
         ...renewed,

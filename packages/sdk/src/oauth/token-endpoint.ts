@@ -29,6 +29,8 @@ export interface TokenRequest {
   readonly client: TokenClient;
   readonly grantType: string;
   readonly params: Readonly<Record<string, string>>;
+  /** The time, in milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** The authorization server refused a request, and said why. */
@@ -48,7 +50,7 @@ export type GrantedToken = Omit<LoginToken, 'requestedScopes' | 'generation'>;
 
 /** Asks for a token. Rejects with `TokenRefused` when the server refuses, and with an `IsthmusError` otherwise. */
 export async function requestToken(http: OAuthHttp, request: TokenRequest): Promise<GrantedToken> {
-  const { issuer, tokenEndpoint, client, grantType, params } = request;
+  const { issuer, tokenEndpoint, client, grantType, params, now } = request;
   const server: lib.AuthorizationServer = { issuer, token_endpoint: tokenEndpoint };
   const known: lib.Client = { client_id: client.id };
   try {
@@ -63,7 +65,7 @@ export async function requestToken(http: OAuthHttp, request: TokenRequest): Prom
       options,
     );
     const token = await lib.processGenericTokenEndpointResponse(server, known, response);
-    return toToken(token);
+    return toToken(token, now());
   } catch (error) {
     throw toFailure(error, issuer);
   }
@@ -72,7 +74,7 @@ export async function requestToken(http: OAuthHttp, request: TokenRequest): Prom
 /** Tells the authorization server that a token is not needed any more (RFC 7009). */
 export async function revokeToken(
   http: OAuthHttp,
-  request: Omit<TokenRequest, 'grantType' | 'params'> & {
+  request: Omit<TokenRequest, 'grantType' | 'params' | 'now'> & {
     readonly endpoint: string;
     readonly token: string;
     readonly kind: 'refresh_token' | 'access_token';
@@ -178,7 +180,7 @@ function toRequest({ body, headers }: { body?: unknown; headers: Record<string, 
   return { method: 'POST' as const, headers: { ...headers }, body: String(body), maxBytes: 1024 * 1024 };
 }
 
-function toToken(token: lib.TokenEndpointResponse): GrantedToken {
+function toToken(token: lib.TokenEndpointResponse, now: number): GrantedToken {
   if (token.token_type !== 'bearer') {
     throw new IsthmusError(
       'UNAUTHORIZED',
@@ -188,7 +190,6 @@ function toToken(token: lib.TokenEndpointResponse): GrantedToken {
       },
     );
   }
-  const now = Date.now();
   return {
     access: token.access_token,
     refresh: token.refresh_token,

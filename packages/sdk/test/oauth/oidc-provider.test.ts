@@ -1,4 +1,5 @@
-import { connect, http, memoryLoginStore, oauth } from '@isthmus/sdk';
+import { connect, http, oauth } from '@isthmus/sdk';
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type AuthorizationServerOptions,
@@ -51,10 +52,12 @@ describe('a login at a real authorization server', () => {
   });
 
   it('renews a token that has expired once for 50 calls at the same time', async () => {
-    const { authorization, server } = await stage({ accessTokenTtl: 2 });
-    const { client, pages } = await connectTo(server.url);
+    const { authorization, server } = await stage({ accessTokenTtl: 3600 });
+    let later = 0;
+    const clock = { ...systemClock, now: () => Date.now() + later };
+    const { client, pages } = await connectTo(server.url, { clock });
     await client.callTool('read');
-    await new Promise((resolve) => setTimeout(resolve, 2100));
+    later = 3_600_000;
     server.log.length = 0;
     await Promise.all(Array.from({ length: 50 }, () => client.callTool('read')));
     expect(pages).toHaveLength(1);
@@ -62,4 +65,3 @@ describe('a login at a real authorization server', () => {
     expect(server.log.filter((line) => line !== '200')).toEqual([]);
   });
 });
-void memoryLoginStore;
