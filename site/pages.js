@@ -8,7 +8,14 @@ export const root = new URL('../', import.meta.url);
 /** The groups in order, with their pages in order. A page of docs/ that is not here is a guide. */
 const GROUPS = {
   Start: ['README.md', 'docs/getting-started.md', 'docs/eras.md', 'docs/compare.md', 'CHANGELOG.md'],
-  Guides: ['docs/server.md', 'docs/client.md', 'docs/http-client.md', 'docs/host.md', 'docs/moving.md'],
+  Guides: [
+    'docs/server.md',
+    'docs/client.md',
+    'docs/http-client.md',
+    'docs/login.md',
+    'docs/host.md',
+    'docs/moving.md',
+  ],
   Serve: ['docs/serving.md', 'docs/gateway.md', 'docs/attach.md', 'docs/bridge.md', 'docs/http.md'],
   Operate: ['docs/operations.md', 'docs/config.md', 'docs/security.md', 'docs/limits.md'],
   Explore: ['docs/cli.md', 'docs/solved.md'],

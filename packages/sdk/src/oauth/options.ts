@@ -1,3 +1,4 @@
+import { checkedOptions, type OptionNames } from '../arguments.js';
 import { type Clock, systemClock } from '../async/clock.js';
 import { IsthmusError } from '../errors.js';
 import { isLoopbackHost } from './discovery/addresses.js';
@@ -110,7 +111,8 @@ type Optional =
 
 export type OAuthSettings = Required<Omit<OAuthOptions, Optional>> & Pick<OAuthOptions, Optional>;
 
-export function resolveOAuth(options: OAuthOptions): OAuthSettings {
+export function resolveOAuth(given: OAuthOptions): OAuthSettings {
+  const options = checkedOptions('oauth', given, OPTION_NAMES);
   const { clientId, clientMetadataUrl, grant = 'authorization-code' } = options;
   if (!['authorization-code', 'device-code', 'client-credentials'].includes(grant)) {
     throw invalid(
@@ -167,3 +169,32 @@ export function isSafeUrl(text: string): boolean {
 function invalid(message: string): IsthmusError {
   return new IsthmusError('INVALID_OPTION', `oauth: ${message}`, { sent: 'no' });
 }
+
+const OPTION_NAMES: OptionNames<OAuthOptions> = {
+  open: true,
+  store: true,
+  ask: true,
+  grant: true,
+  clientId: true,
+  clientSecret: true,
+  privateKey: true,
+  clientMetadataUrl: true,
+  issuer: true,
+  tokenEndpoint: true,
+  scopes: true,
+  resource: true,
+  assumePkce: true,
+  offlineAccess: true,
+  authorizeParams: true,
+  callback: true,
+  clientName: true,
+  clientUri: true,
+  registrationToken: true,
+  registerAgain: true,
+  allowPrivateAddresses: true,
+  timeoutMs: true,
+  loginHint: true,
+  onWarning: true,
+  fetch: true,
+  clock: true,
+};

@@ -69,6 +69,7 @@ export function http(
 const CONNECT_OPTIONS: OptionNames<HttpConnectOptions> = {
   headers: true,
   onUnauthorized: true,
+  auth: true,
   fetch: true,
   onWarning: true,
   maxRetryAfterMs: true,
