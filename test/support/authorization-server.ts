@@ -36,15 +36,16 @@ export async function startAuthorizationServer(
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {
-    clients: clients as never,
+    clients,
     scopes: ['openid', 'offline_access', 'mcp:read', 'mcp:write'],
-    findAccount: (_, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
+    findAccount: (_: unknown, id: string) => ({ accountId: id, claims: async () => ({ sub: id }) }),
     pkce: { required: () => true },
     rotateRefreshToken: true,
-    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    issueRefreshToken: async (_: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
+      client.grantTypeAllowed('refresh_token'),
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
     enabledJWA: { clientAuthSigningAlgValues: ['ES256', 'RS256'] },
-    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     ttl: {
       AccessToken: accessTokenTtl,
       ClientCredentials: accessTokenTtl,
@@ -74,7 +75,7 @@ export async function startAuthorizationServer(
       const document = documents.get(String(url));
       return document ? Response.json(document) : fetch(url, init);
     },
-  } as never);
+  });
   const handle = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const [path = ''] = (request.url ?? '').split('?');

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
+import { tryLock } from '@isthmus/sdk/internal/process/lock.js';
 import { startDetached } from '@isthmus/sdk/internal/process/start-detached.js';
 import { type Attached, controlClient, isUnreachable } from '../control/index.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import type { AttachParams } from './definition.js';
-import { tryLock } from '@isthmus/sdk/internal/process/lock.js';
 import { openLog, readLogFrom } from './log-file.js';
 import type { DaemonNews } from './run-daemon.js';
 

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { createHost } from '@isthmus/sdk/internal/host/create-host.js';
+import type { Lock } from '@isthmus/sdk/internal/process/lock.js';
 import { socketConnection } from '@isthmus/sdk/socket';
 import { type AttachRequest, type Controlled, openControl } from '../control/index.js';
 import { createLogTail, type LogTail } from '../log-tail.js';
@@ -13,7 +14,6 @@ import { type AttachedServer, hostedCommands } from './attached-server.js';
 import { AttachedServers } from './attached-servers.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import { readAttachParams } from './definition.js';
-import type { Lock } from '@isthmus/sdk/internal/process/lock.js';
 import type { DaemonLog } from './log-file.js';
 import { endWithShim } from './shim/daemon-link.js';
 

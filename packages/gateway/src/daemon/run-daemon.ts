@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { type Lock, tryLock } from '@isthmus/sdk/internal/process/lock.js';
 import { onSignals } from '@isthmus/sdk/internal/server/own-process.js';
 import { openDaemon } from './daemon.js';
 import type { DaemonPaths } from './daemon-paths.js';
-import { type Lock, tryLock } from '@isthmus/sdk/internal/process/lock.js';
 import type { DaemonLog } from './log-file.js';
 
 export interface RunOptions {
