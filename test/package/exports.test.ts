@@ -14,7 +14,18 @@ interface Target {
 
 /** What each package promises to those who import it; `internal/` is for the other packages of this repository. */
 const PROMISED: Record<string, readonly string[]> = {
-  sdk: ['.', './wire', './server', './client', './stdio', './socket', './http', './host', './bridge'],
+  sdk: [
+    '.',
+    './wire',
+    './server',
+    './client',
+    './stdio',
+    './socket',
+    './http',
+    './host',
+    './oauth',
+    './bridge',
+  ],
   gateway: ['.'],
   check: ['.'],
   cli: [
