@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createDeathWatch } from '@isthmus/sdk/internal/process/death-watch.js';
-import { createLedger } from '@isthmus/sdk/internal/process/ledger.js';
+import { createLedger } from '@isthmus/sdk/internal/process/ledger/ledger.js';
 import { spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 
 const [kind, how, folder] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
-import { defaultLedgerFolder } from '@isthmus/sdk/internal/process/ledger-files.js';
+import { defaultLedgerFolder } from '@isthmus/sdk/internal/process/ledger/ledger-files.js';
 import { daemonSocket } from '../daemon/daemon-paths.js';
 import type { GatewayStatus } from '../server-state.js';
 import { controlClient, isUnreachable } from './control-client.js';

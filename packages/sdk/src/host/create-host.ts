@@ -9,7 +9,7 @@ import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import { createDeathWatch } from '../process/death-watch.js';
-import { createLedger } from '../process/ledger.js';
+import { createLedger } from '../process/ledger/ledger.js';
 import { VERSION } from '../version.js';
 import type { Implementation } from '../wire/model.js';
 import type { ConversationOptions } from './conversation.js';

@@ -14,14 +14,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../../../../scripts/setup.js';
 import { fixture } from '../../../../test/support/child.js';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { createLedger, isLeftover } from '../../src/process/ledger.js';
+import { createLedger, isLeftover } from '../../src/process/ledger/ledger.js';
 import {
   defaultLedgerFolder,
   type LedgerRecord,
   ownRecord,
   parseRecord,
   ticksNow,
-} from '../../src/process/ledger-files.js';
+} from '../../src/process/ledger/ledger-files.js';
 import { readStat } from '../../src/process/proc-stat.js';
 import { startTimeOf } from '../../src/process/process-facts.js';
 import {

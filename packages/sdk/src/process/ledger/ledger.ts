@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, systemClock, within } from '../async/clock.js';
-import type { ChildWatcher } from './child.js';
+import { type Clock, systemClock, within } from '../../async/clock.js';
+import type { ChildWatcher } from '../child.js';
+import { isRunning, type ProcStat, readAllStats } from '../proc-stat.js';
+import { isStillRunning, startTimeOf } from '../process-facts.js';
+import { isTreeGone, signalTree } from '../process-tree.js';
 import {
   type ChildIdentity,
   defaultLedgerFolder,
@@ -11,9 +14,6 @@ import {
   parseRecord,
   ticksNow,
 } from './ledger-files.js';
-import { isRunning, type ProcStat, readAllStats } from './proc-stat.js';
-import { isStillRunning, startTimeOf } from './process-facts.js';
-import { isTreeGone, signalTree } from './process-tree.js';
 
 /**
  * Lists our processes in a file. If our process and its death watch are killed, the next host cleans up. Nothing here

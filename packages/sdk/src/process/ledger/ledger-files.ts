@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { systemUnits } from './proc-stat.js';
-import { startTimeOf } from './process-facts.js';
+import { systemUnits } from '../proc-stat.js';
+import { startTimeOf } from '../process-facts.js';
 
 /** The folder with one file for each host. Failures are ignored: without it there is just no cleanup. */
 export interface LedgerFolder {
