@@ -220,7 +220,7 @@ Files are read again when they change, and on SIGHUP. isthmus status, restart, s
 what runs here.
 
 Variables stand for what is not typed. Options of supergateway, mcp-proxy and mcp-remote are understood, and all of them
-in camelCase, too; docs/moving.md has the lines side by side.
+in camelCase, too; isthmus docs moving has the lines side by side.
 
 Examples:
   isthmus serve -- npx -y @modelcontextprotocol/server-everything     # a stdio server, over HTTP
