@@ -3,6 +3,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { Command, CommanderError } from 'commander';
 import { CliError, EXIT } from './cli-error.js';
 import type { CommandLine } from './compat/flags.js';
+import { withNewSpellings } from './compat/old-spellings.js';
 import { splitAtDashes } from './target.js';
 import { processTerminal } from './terminal/terminal.js';
 
@@ -38,7 +39,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** The arguments with options of other programs translated to ours. Those after `--` are left alone. */
 async function translate(name: string, typed: readonly string[]): Promise<CommandLine> {
   if (!TAKES_COMMAND.has(name)) return { args: typed, afterDashes: undefined };
-  const { head: args, behind: afterDashes } = splitAtDashes(typed);
+  const { head, behind: afterDashes } = splitAtDashes(typed);
+  const args = withNewSpellings(name, head, (text) => process.stderr.write(`isthmus: note: ${text}\n`));
   const line = { args, afterDashes };
   if (args.length === 0) return line;
   const [command] = await findCommands(name, line);

@@ -118,7 +118,7 @@ describe('--config FILE NAME', () => {
     const era = async (...more: string[]) =>
       JSON.parse((await isthmus('probe', '-c', file, 'demo', '--json', ...more)).stdout);
     expect(await era()).toMatchObject({ era: 'legacy', revision: '2025-06-18' });
-    expect(await era('--mode', 'modern')).toMatchObject({ era: 'modern' });
+    expect(await era('--era', 'modern')).toMatchObject({ era: 'modern' });
   });
 
   it('takes the server of the last file that has it', async () => {

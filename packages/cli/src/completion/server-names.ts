@@ -35,7 +35,7 @@ function configOptions(args: readonly string[]): string[] {
 }
 
 function isValue(args: readonly string[], at: number): boolean {
-  return /^(-[cnsmtuH]|--(config|input|socket|pid|lines|mode|timeout|header|url|env|cwd))$/.test(
+  return /^(-[cnsetuH]|--(config|input|socket|pid|lines|era|timeout|header|url|env|cwd))$/.test(
     args[at - 1] ?? '',
   );
 }

@@ -19,7 +19,7 @@ export function refuseIdle(
   const door = ABOUT_HTTP.find(isTyped);
   if (door === undefined) return;
   throw usageError(
-    `${flagOf(door)} is for HTTP, and ${addresses.join(', ')} is none`,
+    `${flagOf(door)} needs an HTTP address, and there is only ${addresses.join(', ')}`,
     'Leave it out, or add --port PORT',
   );
 }
