@@ -41,7 +41,7 @@ describe('N1: isthmus docs', () => {
     const pages = (await isthmus('docs')).stdout.match(/^\S+/gm)!;
     for (const [, command] of commands) {
       const { stdout } = await isthmus(command!, '--help');
-      const named = [...stdout.matchAll(/\bisthmus docs ([a-z-]+)/g)].map(([, page]) => page!);
+      const named = [...stdout.matchAll(/\bisthmus docs ([a-z/-]+)/g)].map(([, page]) => page!);
       expect(
         named.filter((page) => !pages.includes(page)),
         command,

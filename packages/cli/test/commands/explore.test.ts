@@ -122,6 +122,14 @@ describe('N14: isthmus list without a target', () => {
     ]);
   });
 
+  it('N14: shows a server whose definition is invalid, and refuses a file that is not there', async () => {
+    const { home, file } = files({ one: { command: 7 } });
+    const { code, stdout } = await run(home, {}, 'list', '--config', file);
+    expect([code, stdout.split('\n')[0]]).toEqual([3, `one (${file}:1)`]);
+    expect(stdout).toContain('mcpServers.one.command');
+    expect((await run(home, {}, 'list', '--config', '/no/such.json')).code).toBe(2);
+  });
+
   it('N14: takes a kind, --config and --json', async () => {
     const { home, file } = files({ one: banner });
     const all = await run(home, {}, 'list', '--config', file, '--json');

@@ -1,5 +1,11 @@
 import { relative } from 'node:path';
-import { knownFiles, readServers, type ServerEntry } from '@isthmus/sdk/internal/config/index.js';
+import {
+  type ConfigProblem,
+  describeProblem,
+  knownFiles,
+  readServers,
+  type ServerEntry,
+} from '@isthmus/sdk/internal/config/index.js';
 import { configFiles } from '../../attach/find-server.js';
 import type { GivenOptions } from '../../choose-target.js';
 import { CliError, EXIT } from '../../cli-error.js';
@@ -9,9 +15,10 @@ import { type Terminal, writeJson } from '../../terminal/terminal.js';
 import { oneLine } from '../../terminal/text.js';
 import { findItems, type ListedItems, type ListKind, MEMBERS } from '../list.js';
 
-type Listed =
-  | { readonly kind: 'listed'; readonly entry: ServerEntry; readonly found: ListedItems }
-  | { readonly kind: 'failed'; readonly entry: ServerEntry; readonly why: string };
+type Listed = { readonly name: string; readonly source: { readonly file: string; readonly line: number } } & (
+  | { readonly kind: 'listed'; readonly found: ListedItems }
+  | { readonly kind: 'failed'; readonly why: string }
+);
 
 /** Lists all servers of the files of `--config`, or else of the files that isthmus and the known applications have. */
 export async function listAll(
@@ -20,14 +27,21 @@ export async function listAll(
   terminal: Terminal,
 ): Promise<number> {
   const files = config ?? [...ownFiles(), ...knownFiles().map(({ path }) => path)];
-  const { servers } = await readServers(files, {
+  const { servers, problems } = await readServers(files, {
     skipMissing: config === undefined,
     ...(input && { inputs: input }),
   });
   const entries = Object.values(servers).filter(({ disabled }) => !disabled);
-  if (entries.length === 0) throw noServers(config);
+  // Files of other applications are not judged: such a file may have no servers.
+  const ofFile = problems.find(({ server, severity }) => server === undefined && severity === 'error');
+  if (config && ofFile) throw new CliError(EXIT.usage, oneLine(describeProblem(ofFile)));
+  const invalid = invalidServers(problems, servers);
+  if (entries.length + invalid.length === 0) throw noServers(config);
   const settings = { mode: 'auto', cache: true, roots: false, ...(timeout !== undefined && { timeout }) };
-  const work = entries.map((entry) => () => listOne(kind, entry, settings, terminal));
+  const work = [
+    ...entries.map((entry) => () => listOne(kind, entry, settings, terminal)),
+    ...invalid.map((each) => async () => each),
+  ];
   const all: Listed[] = [];
   for await (const listed of inOrder(work, AT_ONCE)) {
     all.push(listed);
@@ -35,6 +49,22 @@ export async function listAll(
   }
   if (json) writeJson(terminal, { servers: Object.fromEntries(all.map((each) => toJson(kind, each))) });
   return all.some((each) => each.kind === 'failed') ? EXIT.cannotConnect : EXIT.ok;
+}
+
+/** The servers whose definition has an error. */
+function invalidServers(
+  problems: readonly ConfigProblem[],
+  servers: Readonly<Record<string, ServerEntry>>,
+): Listed[] {
+  const found = new Map<string, Listed>();
+  for (const problem of problems) {
+    const { server: name, severity, file, line } = problem;
+    if (name === undefined || severity !== 'error' || Object.hasOwn(servers, name) || found.has(name))
+      continue;
+    const why = describeProblem(problem);
+    found.set(name, { kind: 'failed', name, source: { file, line: line ?? 1 }, why });
+  }
+  return [...found.values()];
 }
 
 /** Servers that are started at the same time. */
@@ -72,16 +102,17 @@ async function listOne(
       found = await findItems(kind, session);
       return EXIT.ok;
     });
-    return { kind: 'listed', entry, found: found! };
+    return { kind: 'listed', name: entry.name, source: entry.source, found: found! };
   } catch (error) {
     if (error instanceof CliError && error.exitCode === EXIT.interrupted) throw error;
-    return { kind: 'failed', entry, why: error instanceof Error ? error.message : String(error) };
+    const why = error instanceof Error ? error.message : String(error);
+    return { kind: 'failed', name: entry.name, source: entry.source, why };
   }
 }
 
 function render(listed: Listed, terminal: Terminal): string {
   const { out } = terminal;
-  const { name, source } = listed.entry;
+  const { name, source } = listed;
   const head = `${out.bold(oneLine(name))} ${out.dim(`(${shortPath(source.file)}:${source.line})`)}\n`;
   if (listed.kind === 'failed') return `${head}  ${out.red(oneLine(listed.why))}\n`;
   const { items, none, render: renderItems } = listed.found;
@@ -93,7 +124,7 @@ function render(listed: Listed, terminal: Terminal): string {
 }
 
 function toJson(kind: ListKind, listed: Listed): [string, unknown] {
-  const { name, source } = listed.entry;
+  const { name, source } = listed;
   const where = { file: source.file, line: source.line };
   if (listed.kind === 'failed') return [name, { ...where, error: listed.why }];
   return [name, { ...where, [MEMBERS[kind]]: listed.found.items }];
