@@ -15,11 +15,12 @@ const GIVEN: Readonly<Record<string, string>> = {
   branches: 'declare const branches: (typed: string) => string[]',
   config: 'declare const config: object',
   connector: "declare const connector: import('isthmus').Connector",
-  expressApp:
-    "declare const expressApp: { all(path: string, handle: (req: import('node:http').IncomingMessage & { body: unknown }, res: import('node:http').ServerResponse) => void): void }",
+  express: "import express from 'express'",
+  expressApp: "declare const expressApp: ReturnType<typeof import('express')>",
   expect: "import { expect } from 'vitest'",
   files: 'declare const files: (typed: string) => string[]',
   key: 'declare const key: string',
+  messages: "declare const messages: import('@anthropic-ai/sdk').default.MessageParam[]",
   model:
     "declare const model: { complete(question: object): ReturnType<Extract<import('isthmus').Answers['sample'], Function>> }",
   nodeServer: "declare const nodeServer: import('node:http').Server",

@@ -25,6 +25,7 @@ const PROMISED: Record<string, readonly string[]> = {
     './host',
     './oauth',
     './bridge',
+    './llm',
   ],
   gateway: ['.'],
   check: ['.'],
@@ -38,6 +39,7 @@ const PROMISED: Record<string, readonly string[]> = {
     './http',
     './host',
     './bridge',
+    './llm',
     './check',
   ],
 };

@@ -23,7 +23,8 @@ const LEVELS: Readonly<Record<string, readonly Level[]>> = {
     { parts: ['server', 'client'], mayImportUpTo: 3 },
     { parts: ['oauth'], mayImportUpTo: 4 },
     { parts: ['host', 'bridge'], mayImportUpTo: 5 },
-    { parts: ['index'], mayImportUpTo: 7 },
+    { parts: ['llm'], mayImportUpTo: 7 },
+    { parts: ['index'], mayImportUpTo: 8 },
   ],
 };
 

@@ -195,7 +195,7 @@ const BEFORE_COMMAND: Readonly<Record<string, string>> = {
   call: 'TOOL ',
   read: 'URI ',
   prompt: 'NAME ',
-  complete: 'PROMPT argument=text ',
+  complete: 'prompt:NAME ARGUMENT ',
 };
 
 function isOnPath(command: string): boolean {

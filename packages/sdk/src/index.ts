@@ -11,14 +11,24 @@ export {
 } from './bridge/index.js';
 export * from './client/index.js';
 export {
+  allowsTool,
   type ConversationOptions,
   createHost,
+  describeProblem,
   type Host,
   type HostEvent,
   type HostOptions,
+  type HostServers,
   type HostStatus,
+  type HostTool,
+  type HostTools,
+  type HostToolsOptions,
+  knownFiles,
+  type RemoteDefinition,
   readServers,
+  requireServers,
   type ServerDefinition,
+  watchServers,
 } from './host/index.js';
 export * from './oauth/index.js';
 export * from './server/index.js';

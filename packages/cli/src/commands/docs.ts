@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { suggest } from '../arguments/suggest.js';
 import { usageError } from '../cli-error.js';
-import { renderMarkdown } from '../terminal/render-markdown.js';
-import { table } from '../terminal/table.js';
-import { processTerminal, type Terminal } from '../terminal/terminal.js';
+import { processTerminal } from '../terminal/terminal.js';
 
 export function docsCommand(): Command {
   return new Command('docs')
@@ -18,16 +14,13 @@ export function docsCommand(): Command {
     .showHelpAfterError('(isthmus docs --help explains the options)')
     .exitOverride()
     .action(async (name: string | undefined, { path }: { path?: boolean }) => {
-      const terminal = processTerminal();
-      const { stdout } = terminal;
+      const { stdout } = processTerminal();
       const folder = fileURLToPath(IS_CLONE ? new URL('../../docs/', PACKAGE) : new URL('docs/', PACKAGE));
       if (name === undefined && path) stdout.write(`${folder}\n`);
-      else if (name === undefined) stdout.write(await renderList(folder, terminal));
+      else if (name === undefined) stdout.write(await renderList(folder));
       else {
         const page = `${folder}${await findPage(folder, name)}.md`;
-        if (path) return void stdout.write(`${page}\n`);
-        const text = await readFile(page, 'utf8');
-        stdout.write(terminal.readsOutput ? renderMarkdown(text, terminal) : text);
+        stdout.write(path ? `${page}\n` : await readFile(page, 'utf8'));
       }
     });
 }
@@ -37,26 +30,24 @@ const PACKAGE = new URL('../../', import.meta.url);
 const IS_CLONE = existsSync(new URL('src/', PACKAGE));
 
 const HELP = `
-Without PAGE, the pages are listed. On a terminal a page is laid out for reading; a pipe or a file gets its Markdown.
+Pages are Markdown. Without PAGE, the pages are listed.
 
 Examples:
   isthmus docs
   isthmus docs getting-started
   isthmus docs guides/hosts | less
+`;
 
-Exit codes:
-  0  success
-  2  there is no such page`;
-
-async function renderList(folder: string, { width, out }: Terminal): Promise<string> {
+async function renderList(folder: string): Promise<string> {
   const pages = await listPages(folder);
-  const rows = await Promise.all(
+  const width = Math.max(...pages.map((page) => page.length));
+  const lines = await Promise.all(
     pages.map(async (page) => {
       const text = await readFile(`${folder}${page}.md`, 'utf8');
-      return [page, (/^# (.*)$/m.exec(text)?.[1] ?? '').replaceAll('`', '')];
+      return `${page.padEnd(width)}  ${/^# (.*)$/m.exec(text)?.[1] ?? ''}\n`;
     }),
   );
-  return table(rows, { width, paint: (text, column) => (column === 0 ? out.bold(text) : text) });
+  return lines.join('');
 }
 
 /** The whole name, or the last part of it. */
@@ -66,13 +57,7 @@ async function findPage(folder: string, name: string): Promise<string> {
   const found = pages.find((page) => page === wanted) ?? pages.find((page) => page.endsWith(`/${wanted}`));
   if (found !== undefined) return found;
   const near = pages.filter((page) => page.includes(wanted));
-  const meant = suggest(wanted, [...pages, ...pages.map((page) => basename(page))]);
-  const hint =
-    near.length > 0
-      ? `Similar pages: ${near.join(', ')}`
-      : meant === undefined
-        ? 'isthmus docs lists the pages'
-        : `Did you mean ${meant}?`;
+  const hint = near.length > 0 ? `Similar pages: ${near.join(', ')}` : 'isthmus docs lists the pages';
   throw usageError(`There is no page "${name}"`, hint);
 }
 

@@ -116,7 +116,7 @@ function presetText({ preset }: FormField): string {
   return ` [${oneLine(text)}]`;
 }
 
-export async function askYesNo(
+async function askYesNo(
   prompter: Prompter,
   prompt: string,
   signal: AbortSignal,

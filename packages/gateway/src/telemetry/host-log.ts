@@ -76,6 +76,14 @@ function describe(event: Exclude<HostEvent, { kind: 'stderr' }>): Told {
       return { level: 'warn', text: `had to be killed: ${event.why}` };
     case 'changed':
       return { level: 'info', text: `has other ${event.what.join(', ')} than before` };
+    case 'undeclared': {
+      const { conversation, capabilities, restarts } = event;
+      const then = restarts ? 'it is started again' : 'it may offer fewer tools until it is restarted';
+      return {
+        level: 'info',
+        text: `was not told that ${conversation} can answer ${capabilities.join(', ')}; ${then}`,
+      };
+    }
     case 'log':
       return ofTheServer(event.entry, event.conversation);
     case 'reaped':

@@ -4,7 +4,7 @@ import { type Clock, systemClock, within } from '../async/clock.js';
 import type { Client } from '../client/client.js';
 import type { Upstream } from '../client/connect.js';
 import { type EraCache, fileEraCache } from '../client/negotiation/era-cache.js';
-import type { ServerSpec } from '../config/server-spec.js';
+import type { Servers } from '../config/read-servers.js';
 import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
@@ -13,20 +13,20 @@ import { createLedger } from '../process/ledger/ledger.js';
 import { VERSION } from '../version.js';
 import type { Implementation } from '../wire/model.js';
 import type { ConversationOptions } from './conversation.js';
-import { resolveDefinition, type ServerDefinition } from './definition.js';
+import { resolveDefinition } from './definition.js';
 import type { HostEvent, HostOccurrence } from './host-event.js';
+import { checkServers, type HostedDefinition, type HostServers } from './host-servers.js';
+import { type HostTools, type HostToolsOptions, openHostTools } from './host-tools.js';
 import { HostedServer } from './hosted-server.js';
 import { CallSemaphore } from './process/call-semaphore.js';
 import type { HostContext } from './process/process-factory.js';
+import { RemoteServer } from './remote-server.js';
 import type { HostStatus, ServerStatus } from './status.js';
-
-/** By name. */
-export type HostServers = Readonly<Record<string, ServerDefinition | ServerSpec>>;
 
 /** The servers of a host, and its limits. */
 export interface HostOptions {
-  /** Commands, as programs write them or as `readServers()` returns them. A host starts processes: it refuses a URL. */
-  readonly servers?: HostServers;
+  /** Commands, URLs and sockets by name, as programs write them, or what `readServers` returns. */
+  readonly servers?: HostServers | Servers;
   /** How many processes all servers may have at once. Default 64. */
   readonly maxProcesses?: number;
   /** The client that the servers see. */
@@ -49,6 +49,11 @@ export interface Host extends AsyncDisposable {
   conversation(server: string, options?: ConversationOptions): Client;
   /** The named server as the upstream of a bridge. Its definition says which clients share a process. */
   upstream(server: string): Upstream;
+  /**
+   * The tools of all servers as one list, with names that LLM APIs allow. `isthmus/llm` hands them to the APIs of
+   * Anthropic and OpenAI, and to the AI SDK.
+   */
+  tools(options?: HostToolsOptions): Promise<HostTools>;
   /** Starts a server now. Rejects with the reason when that fails. */
   start(server: string): Promise<void>;
   /** Ends the processes when their calls in flight are done, and starts new ones. Also ends a crash loop. */
@@ -60,7 +65,7 @@ export interface Host extends AsyncDisposable {
    * Replaces the list of servers. New servers are added and missing ones closed. The processes of changed servers are
    * replaced when their calls in flight are done. Servers that did not change are not touched.
    */
-  configure(servers: HostServers): Promise<void>;
+  configure(servers: HostServers | Servers): Promise<void>;
   status(): Promise<HostStatus>;
   /** The status of one server. Undefined: there is no such server. */
   statusOf(server: string): Promise<ServerStatus | undefined>;
@@ -123,13 +128,24 @@ export function createHost(options: HostOptions = {}): Host {
     processSlots: new CallSemaphore('The host', maxProcesses, Number.POSITIVE_INFINITY),
     prepared: within(systemClock, PREPARE_MS, reaping),
   };
-  const servers = new Map<string, HostedServer>();
+  const servers = new Map<string, HostedServer | RemoteServer>();
   /** Servers that are no longer configured and still have calls in flight. */
-  const leaving = new Set<HostedServer>();
-  const add = (name: string, definition: ServerDefinition) => {
-    servers.set(name, new HostedServer(name, definition, context, (occurrence) => emit(name, occurrence)));
+  const leaving = new Set<HostedServer | RemoteServer>();
+  const add = (checked: HostedDefinition) => {
+    const { name } = checked;
+    const emitOf = (occurrence: HostOccurrence) => emit(name, occurrence);
+    const server =
+      checked.kind === 'remote'
+        ? new RemoteServer(checked.spec, context, emitOf)
+        : new HostedServer(name, checked.definition, context, emitOf);
+    servers.set(name, server);
   };
-  const get = (name: string): HostedServer => {
+  const remove = (name: string, server: HostedServer | RemoteServer): Promise<void> => {
+    servers.delete(name);
+    leaving.add(server);
+    return server.close(DRAIN_MS).finally(() => leaving.delete(server));
+  };
+  const get = (name: string): HostedServer | RemoteServer => {
     const server = servers.get(name);
     if (server) return server;
     const known = servers.size > 0 ? `there are ${[...servers.keys()].join(', ')}` : 'there are none';
@@ -140,14 +156,14 @@ export function createHost(options: HostOptions = {}): Host {
     if (closing) throw new IsthmusError('CONNECTION_CLOSED', 'The host is closed', { sent: 'no' });
   };
   // All definitions are checked before the first server starts.
-  const first = commandsIn(options.servers ?? {});
+  const first = checkServers(options.servers ?? {});
 
   const close = async (drainMs: number): Promise<void> => {
     await Promise.all([...servers.values(), ...leaving].map((server) => server.close(drainMs)));
     ledger?.close();
     await deathWatch.close();
   };
-  for (const [name, definition] of first) add(name, definition);
+  for (const checked of first) add(checked);
   const host: Host = {
     conversation(name, conversation = {}) {
       checkOpen();
@@ -156,6 +172,12 @@ export function createHost(options: HostOptions = {}): Host {
     upstream(name) {
       checkOpen();
       return get(name).upstream();
+    },
+    async tools(given = {}) {
+      checkOpen();
+      const { servers: wanted, ...conversation } = checkedOptions('host.tools', given, TOOLS_OPTIONS);
+      const names = wanted ?? [...servers.keys()].filter((name) => get(name).snapshot().enabled);
+      return openHostTools(names, (name) => get(name).conversation(conversation));
     },
     async start(name) {
       checkOpen();
@@ -175,20 +197,18 @@ export function createHost(options: HostOptions = {}): Host {
     },
     async configure(given) {
       checkOpen();
-      const definitions = commandsIn(given);
-      const names = new Set(definitions.map(([name]) => name));
+      const wanted = checkServers(given);
+      const names = new Set(wanted.map(({ name }) => name));
       const changes: Promise<void>[] = [];
-      for (const [name, server] of [...servers]) {
-        if (names.has(name)) continue;
-        servers.delete(name);
-        leaving.add(server);
-        changes.push(server.close(DRAIN_MS).finally(() => leaving.delete(server)));
-      }
-      for (const [name, definition] of definitions) {
-        const known = servers.get(name);
-        if (!known) add(name, definition);
-        else if (!isDeepStrictEqual(known.settings, resolveDefinition(name, definition)))
-          changes.push(known.configure(definition));
+      for (const [name, server] of [...servers]) if (!names.has(name)) changes.push(remove(name, server));
+      for (const checked of wanted) {
+        const known = servers.get(checked.name);
+        if (known && isSameKind(known, checked)) changes.push(change(known, checked));
+        else {
+          // A command that became a URL, or the reverse: its conversations end.
+          if (known) changes.push(remove(checked.name, known));
+          add(checked);
+        }
       }
       await Promise.all(changes);
     },
@@ -214,6 +234,31 @@ export function createHost(options: HostOptions = {}): Host {
   return host;
 }
 
+function isSameKind(server: HostedServer | RemoteServer, checked: HostedDefinition): boolean {
+  return server instanceof RemoteServer === (checked.kind === 'remote');
+}
+
+/** Takes another definition of the same kind over, if it differs. */
+async function change(server: HostedServer | RemoteServer, checked: HostedDefinition): Promise<void> {
+  if (server instanceof RemoteServer) {
+    if (checked.kind === 'remote' && !server.has(checked.spec)) await server.configure(checked.spec);
+    return;
+  }
+  if (checked.kind !== 'command') return;
+  const { name, definition } = checked;
+  if (!isDeepStrictEqual(server.settings, resolveDefinition(name, definition)))
+    await server.configure(definition);
+}
+
+const TOOLS_OPTIONS: OptionNames<HostToolsOptions> = {
+  servers: true,
+  answers: true,
+  principal: true,
+  info: true,
+  onLog: true,
+  timeoutMs: true,
+};
+
 const HOST_OPTIONS: OptionNames<HostOptions> = {
   servers: true,
   maxProcesses: true,
@@ -226,19 +271,6 @@ const HOST_OPTIONS: OptionNames<HostOptions> = {
 
 function isDefinition(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('command' in value || 'url' in value);
-}
-
-/** Throws for an invalid definition, and for a server that is not a command. */
-function commandsIn(servers: HostServers): [string, ServerDefinition][] {
-  return Object.entries(servers).map(([name, definition]) => {
-    if (definition.kind === 'url' || definition.kind === 'socket') {
-      const address = definition.kind === 'url' ? 'a URL' : 'an address';
-      const message = `Server ${name}: a host starts commands, but this server is at ${address}; remove it from the host and use connect()`;
-      throw new IsthmusError('INVALID_OPTION', message);
-    }
-    resolveDefinition(name, definition);
-    return [name, definition];
-  });
 }
 
 /** How long servers wait until processes of earlier hosts are gone. */

@@ -59,6 +59,17 @@ export type HostOccurrence =
     }
   /** Tools, prompts or resources differ from those before the restart. */
   | { readonly kind: 'changed'; readonly generation: number; readonly what: readonly string[] }
+  /**
+   * A conversation can answer more than this legacy process was told at its start, so that the server may offer it fewer
+   * tools. `restarts`: the process is idle and is started again. Otherwise call `host.restart()`, or set `capabilities`.
+   */
+  | {
+      readonly kind: 'undeclared';
+      readonly generation: number;
+      readonly conversation: string;
+      readonly capabilities: readonly string[];
+      readonly restarts: boolean;
+    }
   /** A log entry of the server. `conversation` is set if the entry is known to belong to one. */
   | {
       readonly kind: 'log';

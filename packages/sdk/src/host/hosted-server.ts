@@ -74,7 +74,10 @@ export class HostedServer {
   }
 
   conversation(options: ConversationOptions): Client {
-    return this.#openConversation(options).client;
+    const { client, tenant } = this.#openConversation(options);
+    // Not for a bridge: it declares all that it can carry, whatever its clients are.
+    this.#reviewCapabilities(tenant);
+    return client;
   }
 
   upstream(): Upstream {
@@ -109,6 +112,20 @@ export class HostedServer {
     });
     this.#conversations.add(conversation);
     return conversation;
+  }
+
+  /**
+   * A running legacy server was told at its start what the conversations of that time can answer, and may offer less than
+   * it would to this one. It is started again if nothing else uses it.
+   */
+  #reviewCapabilities({ label, capabilities = {} }: Conversation['tenant']): void {
+    const lacking = this.#processes.undeclared(capabilities);
+    if (!lacking || this.#processSet.snapshot().every(({ state }) => state !== 'ready')) return;
+    const { inFlight } = this.snapshot();
+    const restarts = this.#settings.restart !== undefined && this.#conversations.size === 1 && inFlight === 0;
+    const { number: generation, names } = lacking;
+    this.#emit({ kind: 'undeclared', generation, conversation: label, capabilities: names, restarts });
+    if (restarts) this.restart().catch(() => {});
   }
 
   /** Starts the processes. Settles when they have answered. */

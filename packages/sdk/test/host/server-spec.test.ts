@@ -106,13 +106,13 @@ it('an option that is left out is not there', async () => {
   });
 });
 
-it('a host takes the commands that readServers() returns, and refuses a URL with advice', async () => {
+it('a host takes the commands and URLs that readServers() returns', async () => {
   const { servers } = await read(server({ command: process.execPath, args: ['-e', ''] }));
   const host = createHost({ servers, ledger: false, cache: false });
   expect(host.snapshot('x')).toMatchObject({ name: 'x', state: 'idle' });
   await host.close();
   const { servers: remote } = await read(server({ url: 'https://a.example/mcp' }));
-  expect(() => createHost({ servers: remote, ledger: false })).toThrow(
-    'Server x: a host starts commands, but this server is at a URL; remove it from the host and use connect()',
-  );
+  const other = createHost({ servers: remote, ledger: false, cache: false });
+  expect(other.snapshot('x')).toMatchObject({ name: 'x', state: 'idle', processes: [] });
+  await other.close();
 });

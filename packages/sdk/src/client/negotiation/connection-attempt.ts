@@ -1,9 +1,10 @@
 import type { Cancellation } from '../../async/abort.js';
 import { within } from '../../async/clock.js';
 import { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
-import { IsthmusError } from '../../errors.js';
+import { IsthmusError, type LocalErrorCode, ProtocolError } from '../../errors.js';
 import type { Era } from '../../exchange/call.js';
 import type { Connection, Connector } from '../../exchange/connection.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { ConnectSettings } from '../options.js';
 
 /** One attempt to connect to a server: the connection while its era is not known, the evidence, and the remembered era. */
@@ -82,6 +83,11 @@ export class ConnectionAttempt {
   }
 
   noCommonRevision(why: string, cause?: unknown): IsthmusError {
+    const failedStart = startFailureIn(cause);
+    if (failedStart) {
+      const message = `${this.#connector.label} answers, but the server behind it could not be started: ${failedStart.message}`;
+      return new IsthmusError(failedStart.code, message, { sent: 'no', cause });
+    }
     return new IsthmusError('NO_COMMON_REVISION', `Cannot use ${this.#connector.label}: ${why}`, {
       sent: 'no',
       cause,
@@ -114,3 +120,12 @@ export class ConnectionAttempt {
     return new IsthmusError('CANCELLED', message, { cause: this.#signal?.reason, sent: 'no' });
   }
 }
+
+/** A bridge or a gateway refuses the handshake if its own server does not start. The revisions have nothing to do with it. */
+function startFailureIn(refusal: unknown): { code: LocalErrorCode; message: string } | undefined {
+  if (!(refusal instanceof ProtocolError) || !isJsonObject(refusal.data)) return undefined;
+  const code = START_FAILURES.find((each) => each === (refusal.data as JsonObject)['reason']);
+  return code && { code, message: refusal.message };
+}
+
+const START_FAILURES: readonly LocalErrorCode[] = ['CHILD_EXITED', 'CANNOT_START', 'CRASH_LOOP', 'DISABLED'];

@@ -9,7 +9,7 @@ import type { Change, Era } from '../../exchange/call.js';
 import type { Connector } from '../../exchange/connection.js';
 import type { Child, ChildWatcher } from '../../process/child.js';
 import { openChild } from '../../transport/child-connection.js';
-import type { Implementation, LogEntry } from '../../wire/model.js';
+import type { ClientCapabilities, Implementation, LogEntry } from '../../wire/model.js';
 import type { HostedServerSettings } from '../definition.js';
 import type { HostOccurrence } from '../host-event.js';
 import type { CallSemaphore } from './call-semaphore.js';
@@ -50,6 +50,8 @@ export class ProcessFactory {
   readonly #options: ProcessFactoryOptions;
   #number = 0;
   #era: Era | undefined;
+  /** What the newest process was told, if it is legacy. */
+  #declared: { readonly number: number; readonly capabilities: ClientCapabilities } | undefined;
   #lists: FirstLists | undefined;
 
   constructor(options: ProcessFactoryOptions) {
@@ -59,6 +61,18 @@ export class ProcessFactory {
   /** A new command may have another era. */
   forgetEra(): void {
     this.#era = undefined;
+  }
+
+  /**
+   * What the newest process was not told that a conversation can answer. A legacy server learns it at its start only; a
+   * modern one with each request.
+   */
+  undeclared(capabilities: ClientCapabilities): { number: number; names: string[] } | undefined {
+    const declared = this.#declared;
+    const names = declared
+      ? Object.keys(capabilities).filter((name) => !(name in declared.capabilities))
+      : [];
+    return declared && names.length > 0 ? { number: declared.number, names } : undefined;
   }
 
   /** Whether the tool has the read-only or idempotent hint. */
@@ -126,6 +140,8 @@ export class ProcessFactory {
         onIdle: () => onIdle(instance),
       });
       this.#era = instance.verdict.era;
+      const { capabilities } = connecting;
+      this.#declared = this.#era === 'legacy' ? { number, capabilities } : undefined;
       return instance;
     } catch (error) {
       const stderrTail = child?.stderr.tail();
