@@ -11,6 +11,10 @@ const SERVER_INFO = { name: 'bare-http', version: '0.0.0' };
 const MODERN_META = { 'io.modelcontextprotocol/serverInfo': SERVER_INFO };
 
 const server = createServer((request, response) => {
+  if (request.method !== 'POST') {
+    response.writeHead(404, { 'content-length': '0' }).end();
+    return;
+  }
   /** @type {Buffer[]} */
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));

@@ -70,16 +70,27 @@ export const MEMORY = {
   },
 
   judge({ results = [] }) {
+    const of = (/** @type {string} */ thing, /** @type {string} */ subject) => rssOf(results, thing, subject);
+    const titleOf = (/** @type {string} */ subject) => findSubject(subject).program.title;
     return PAIRS.flatMap(({ ours, theirs }) =>
-      THINGS.filter(({ name }) => findSubject(theirs).lacks[name] === undefined).map(({ name, title }) =>
-        verdict({
-          mode: 'memory',
-          what: `bytes of ${findSubject(ours).program.title} against ${findSubject(theirs).program.title}`,
-          where: title,
-          unit: 'share',
-          limit: 1 / 2,
-          value: ratio(rssOf(results, name, ours), rssOf(results, name, theirs)),
-        }),
+      THINGS.filter(({ name }) => findSubject(theirs).lacks[name] === undefined).flatMap(
+        ({ name, title }) => {
+          const place = { mode: 'memory', where: title };
+          const isConnection = name === 'connection';
+          const half = verdict({
+            ...place,
+            what: `bytes of ${titleOf(ours)} against ${titleOf(theirs)}`,
+            unit: 'share',
+            limit: 1 / 2,
+            value: ratio(of(name, ours), of(name, theirs)),
+            // What Node and the kernel keep for an idle connection is the floor for a server on node:http.
+            ...(isConnection && { bare: ratio(of(name, 'bare'), of(name, theirs)) }),
+          });
+          if (!isConnection) return [half];
+          const value = ratio(of(name, ours), of(name, 'bare'));
+          const what = `bytes of ${titleOf(ours)} against ${titleOf('bare')}`;
+          return [half, verdict({ ...place, what, unit: 'x', limit: 1.2, value, required: false })];
+        },
       ),
     );
   },
@@ -94,7 +105,8 @@ export const MEMORY = {
       for (const { name: subject, program, lacks } of MEMORY_SUBJECTS) {
         const rounds = roundsOf(results, name, subject);
         const why = lacks[name];
-        if (why !== undefined) notes.push(`${program.title} has no "${title}": ${why}.`);
+        if (why !== undefined && subject !== 'bare')
+          notes.push(`${program.title} has no "${title}": ${why}.`);
         if (rounds === undefined) continue;
         const rival = PAIRS.find(({ ours }) => ours === subject)?.theirs;
         const compared = rival && ratio(rssOf(results, name, subject), rssOf(results, name, rival));

@@ -1,4 +1,4 @@
-/** Whose memory is measured: two servers, and two bridges in front of a stdio server. */
+/** Whose memory is measured: two servers, two bridges in front of a stdio server, and bare `node:http` as the limit. */
 
 import { join } from 'node:path';
 import { BENCHMARKS, ROOT } from '../../lib/subjects.js';
@@ -20,6 +20,7 @@ import { BRIDGE_SUBJECTS } from '../bridge/subjects.js';
 const MANY = '40000';
 /** mcp-proxy ends a listen at once where nothing can change. */
 const UPSTREAM = [...upstreamArgs('modern'), 'changes'];
+const NOT_MCP = 'it knows no sessions, streams or questions';
 const NO_QUESTIONS = 'it does not pass questions on';
 
 const [isthmusServe, mcpProxy] = ['isthmus', 'mcp-proxy'].map(
@@ -40,14 +41,15 @@ export const MEMORY_SUBJECTS = [
       argsFor: (upstream) => [
         join(ROOT, 'bin', 'isthmus.js'),
         ...['serve', '--listen', 'http://127.0.0.1:0/mcp', '--max-sessions', MANY, '--max-parked', MANY],
+        ...['--max-streams', MANY],
         ...['--', process.execPath, ...upstream],
       ],
     },
     upstream: UPSTREAM,
     lacks: {},
-    // There is no option for more streams. Questions to several legacy sessions at once would be refused, since the
-    // server does not say whose call asks; so all waiting calls are in one session. About 20 calls a second are parked.
-    atMost: { listen: 900, waiting: 200, parked: 500 },
+    // Questions to several legacy sessions at once would be refused, since the server does not say whose call asks; so
+    // all waiting calls are in one session. About 20 calls a second are parked.
+    atMost: { waiting: 200, parked: 500 },
   },
   {
     name: 'mcp-proxy',
@@ -57,6 +59,12 @@ export const MEMORY_SUBJECTS = [
     // Its limit of 1,024 cannot be changed.
     atMost: { listen: 900 },
   },
+  server('bare', 'bare node:http', 'bare-http.js', {
+    session: NOT_MCP,
+    listen: NOT_MCP,
+    parked: NOT_MCP,
+    waiting: NOT_MCP,
+  }),
 ];
 
 /** Whose bytes are compared with whose. */

@@ -77,7 +77,15 @@ const ABOUT_HTTP: readonly Name[] = [
     'allowOrigin',
     'allowHeader',
   ] as const),
-  ...(['allowHost', 'maxBody', 'maxSessions', 'sessionTimeout', 'stateless', 'resumableEvents'] as const),
+  ...([
+    'allowHost',
+    'maxBody',
+    'maxSessions',
+    'maxStreams',
+    'sessionTimeout',
+    'stateless',
+    'resumableEvents',
+  ] as const),
 ];
 
 function flagOf(name: Name): string {

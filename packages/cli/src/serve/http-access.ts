@@ -27,8 +27,8 @@ export function openHttpAccess(
   const authenticating = auth && createAuthenticate(auth);
   const isPrivate = addresses.every((address) => address === 'stdio' || address.startsWith('unix:'));
   if (!options.allowUnauthenticated) refuseOpenAddresses(addresses, auth !== undefined);
-  const { authServer, resource, jwtScope, allowHost, maxBody, maxSessions, sessionTimeout, stateless } =
-    options;
+  const { authServer, resource, jwtScope, allowHost, maxBody, maxSessions, maxStreams } = options;
+  const { sessionTimeout, stateless } = options;
   const endpoint: HttpAccess['endpoint'] = {
     ...(authenticating && { authenticate: authenticating.authenticate }),
     ...(authServer && {
@@ -44,6 +44,7 @@ export function openHttpAccess(
     ...(allowHost && { allowedHosts: allowHost }),
     ...(maxBody !== undefined && { maxBodyBytes: maxBody }),
     ...(maxSessions !== undefined && { maxSessions }),
+    ...(maxStreams !== undefined && { maxStreams }),
     ...(sessionTimeout !== undefined && { sessionIdleMs: sessionTimeout }),
   };
   return {

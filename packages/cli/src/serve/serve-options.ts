@@ -51,6 +51,7 @@ export interface ServeCommandOptions {
   readonly resumableEvents?: number;
   readonly maxBody?: number;
   readonly maxSessions?: number;
+  readonly maxStreams?: number;
   readonly sessionTimeout?: number;
   readonly maxConcurrent?: number;
   readonly maxParked?: number;
@@ -101,6 +102,11 @@ export function addServeOptions(command: Command): Command {
     .option(
       '--max-sessions <count>',
       'legacy sessions at each address; the client with most gives way (default: 1000)',
+      toCount,
+    )
+    .option(
+      '--max-streams <count>',
+      'open subscriptions/listen at each address; the client with most gives way (default: 1024)',
       toCount,
     )
     .option(
