@@ -6,7 +6,7 @@ export interface ModeResults {
     readonly quick: boolean;
   };
   readonly figures: readonly Readonly<Record<string, string | number>>[];
-  readonly goals: readonly { mode: string; what: string; where: string; value: number }[];
+  readonly goals: readonly { mode: string; what: string; where: string; value: number; bare?: number }[];
 }
 
 /** Later runs replace the modes that they have, and leave the others. */

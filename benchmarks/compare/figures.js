@@ -9,7 +9,7 @@ import { BRIDGE_SUBJECTS } from '../modes/bridge/subjects.js';
 import { cpuRatio } from '../modes/stdio.js';
 
 /** @typedef {{ date: string, node: string, cores: number, quick: boolean }} RunFacts */
-/** @typedef {{ mode: string, what: string, where: string, value: number }} GoalFigure */
+/** @typedef {{ mode: string, what: string, where: string, value: number, bare?: number }} GoalFigure */
 /** @typedef {Record<string, string | number | undefined>} Figure */
 /** @typedef {{ run: RunFacts, figures: Figure[], goals: GoalFigure[] }} ModeResults */
 
@@ -132,7 +132,10 @@ function loadFigures(cell) {
 function goalsOf({ verdicts = [] }) {
   return verdicts
     .filter((/** @type {any} */ { value }) => value !== undefined)
-    .map((/** @type {any} */ { mode, what, where, value }) => ({ mode, what, where, value: round(value) }));
+    .map((/** @type {any} */ { mode, what, where, value, bare }) => ({
+      ...{ mode, what, where, value: round(value) },
+      ...(bare !== undefined && { bare: round(bare) }),
+    }));
 }
 
 /**

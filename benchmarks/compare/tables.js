@@ -132,7 +132,7 @@ export function goalsTable(results, goals) {
       const same = known.find(
         ({ mode, what, where }) => mode === goal.mode && what === goal.what && where === goal.where,
       );
-      return verdict({ ...goal, value: same?.value });
+      return verdict({ ...goal, value: same?.value, bare: same?.bare });
     });
   return renderMarkdown(filled);
 }

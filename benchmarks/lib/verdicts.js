@@ -89,7 +89,7 @@ export function renderMarkdown(verdicts) {
     one.where,
     `at most ${show(one.limit, one.unit)}`,
     one.value === undefined ? 'not measured yet' : show(one.value, one.unit),
-    one.state === 'unmeasured' ? '' : one.state,
+    one.state === 'unmeasured' ? '' : `${one.state}${limitItself(one)}`,
   ]);
   const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(' | ')} |`;
   const head = ['mode', 'goal', 'where', 'limit', 'measured', 'verdict'];
@@ -99,10 +99,15 @@ export function renderMarkdown(verdicts) {
 const WORDS = { met: 'met   ', missed: 'MISSED', unmeasured: '?     ' };
 
 /** @param {Verdict} verdict */
-function describe({ what, where, value, limit, unit, bare }) {
+function describe(verdict) {
+  const { what, where, value, limit, unit } = verdict;
   const shown = value === undefined ? 'not measured' : show(value, unit);
-  const limitOfNode = bare === undefined ? '' : ` (the limit itself: ${show(bare, unit)})`;
-  return `${what}: ${shown}, at most ${show(limit, unit)}: ${where}${limitOfNode}`;
+  return `${what}: ${shown}, at most ${show(limit, unit)}: ${where}${limitItself(verdict)}`;
+}
+
+/** @param {Verdict} verdict */
+function limitItself({ bare, unit }) {
+  return bare === undefined ? '' : ` (the limit itself: ${show(bare, unit)})`;
 }
 
 /**

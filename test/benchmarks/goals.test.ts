@@ -58,6 +58,13 @@ describe('a goal', () => {
     expect(verdict({ ...goal, value: 2, bare: 1.1 }).bare).toBeUndefined();
   });
 
+  it('shows in the table what the limit itself has', () => {
+    const table = renderMarkdown([verdict({ ...goal, value: 2, bare: 1.3 })]);
+    expect(table.split('\n')[2]).toBe(
+      '| http | CPU | 32 connections | at most 1.20x | 2.00x | missed (the limit itself: 1.30x) |',
+    );
+  });
+
   it('fails a check when it is required and not met; a watched goal does not', () => {
     const met = verdict({ ...goal, value: 1 });
     const missed = verdict({ ...goal, value: 2 });
