@@ -126,7 +126,7 @@ describe('isthmus serve', () => {
 
   it('takes its servers along when it is killed with -9, one for each client too', async () => {
     const { child, addresses } = await serveCommand('legacy', [freshSocket()], {
-      args: ['--processes', 'per-client'],
+      args: ['--processes', 'per-conversation'],
       program: 'legacy-lines.mjs',
     });
     const clients = await Promise.all(['a', 'b', 'c'].map((name) => onSocket(addresses[0]!, name, 'legacy')));

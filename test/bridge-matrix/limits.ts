@@ -34,7 +34,7 @@ export const LIMITS: readonly Limit[] = [
     listeners: ['http'],
     reason:
       'A question outside of calls does not say whom it is for, and several clients share the process. The server is ' +
-      'refused; `--processes per-client` gives each legacy client a process of its own.',
+      'refused; `--processes per-conversation` gives each legacy client a process of its own.',
     shows:
       /the server heard: .*\d conversations share this connection, and the question belongs to none of their calls/,
   },

@@ -89,7 +89,7 @@ function tellOf(kind: UpstreamKind, listener: Listener, upstream: () => Upstream
 it('asks each legacy client outside of calls, when each has a process of its own', async () => {
   const [kind] = UPSTREAMS;
   const { address } = await startUpstream(kind!);
-  const bridge = await startBridge('http', address, '--processes', 'per-client');
+  const bridge = await startBridge('http', address, '--processes', 'per-conversation');
   onTestFinished(async () => void (await bridge.close()));
   const legacy = CLIENTS.filter(({ eras }) => eras[0] === 'legacy');
   const sessions = await Promise.all(legacy.map(({ connect }) => connect(bridge.address, BRIDGE_ENV)));

@@ -56,7 +56,7 @@ export const DIFFERENCES: readonly Known[] = [
   {
     id: 'early-questions',
     what: 'A question that a server asks right after its start reaches no client (without an answer to `roots/list`, server-filesystem keeps the folders of its command line)',
-    why: 'the process is started before the first client connects, and serves later clients too; a legacy client that has a process of its own (`--listen stdio`, `--processes per-client`) gets the question',
+    why: 'the process is started before the first client connects, and serves later clients too; a legacy client that has a process of its own (`--listen stdio`, `--processes per-conversation`) gets the question',
     where: (cell) =>
       /^(everything|filesystem)$/.test(cell.server) && (isShared(cell) || cell.era === 'modern'),
     matches: ({ step, path }) =>
@@ -83,7 +83,7 @@ export const DIFFERENCES: readonly Known[] = [
   {
     id: 'all-capabilities',
     what: 'A server that offers tools by the capabilities of its client offers all of them; what the client does not support is refused when the server asks for it',
-    why: 'one process serves all clients and gets capabilities once; with a process for each client (`--listen stdio`, `--processes per-client`) it gets exactly those of its client',
+    why: 'one process serves all clients and gets capabilities once; with a process for each client (`--listen stdio`, `--processes per-conversation`) it gets exactly those of its client',
     where: (cell) => cell.server === 'everything-poor' && isShared(cell),
     matches: ({ step, path }) =>
       (step === 'list tools' && /\.tools\.\d+/.test(path) && !path.endsWith('.execution')) ||

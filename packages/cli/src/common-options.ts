@@ -23,7 +23,7 @@ interface ClientCommandTexts {
   readonly exits?: string;
   readonly timeout?: string;
   /** Common options that the command does not have. */
-  readonly without?: readonly ('--mode' | '--stderr')[];
+  readonly without?: readonly ('--era' | '--stderr')[];
 }
 
 /** A command that connects to a server. Its action parses the arguments, since TARGET may be a command after `--`. */
@@ -66,10 +66,7 @@ function commonOptions(timeout: string): readonly Option[] {
       '--input <id=value>',
       'a value that the file leaves to its editor to ask for (input:id); repeatable',
     ).argParser(toInput),
-    new Option(
-      '-m, --mode <mode>',
-      'auto detects the era; modern, legacy or a revision requires it (default: auto)',
-    ),
+    eraOption(),
     new Option('-t, --timeout <ms>', timeout).argParser(toMs),
     new Option('--cwd <folder>', 'the folder that the command runs in'),
     new Option(
@@ -83,6 +80,16 @@ function commonOptions(timeout: string): readonly Option[] {
     new Option('--stderr', 'show what the command writes to stderr'),
     new Option('--json', 'print the exact result as JSON, for programs'),
   ];
+}
+
+/** In the code it is the `mode` of a connection, as in configuration files. */
+function eraOption(): Option {
+  const option = new Option(
+    '-e, --era <era>',
+    'auto detects the era of the server; modern, legacy or a revision requires it (default: auto)',
+  );
+  option.attributeName = () => 'mode';
+  return option;
 }
 
 /** For an option that may be given more than once. */

@@ -53,7 +53,7 @@ function refusalHint(error: ProtocolError, target: CommandTarget, list: FailureC
     case ErrorCode.LegacyUrlElicitationRequired:
       return 'Open the URL of the error, then try again';
     case ErrorCode.UnsupportedProtocolVersion:
-      return 'Leave --mode out to detect the revision';
+      return 'Leave --era out to detect the revision';
     default:
       return `${commandLine('probe', target)} shows its capabilities`;
   }
@@ -137,7 +137,7 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
     case 'NO_COMMON_REVISION':
       return mode === 'auto'
         ? 'The server may need a newer isthmus, or may not be an MCP server'
-        : 'Leave --mode out to detect the era and the revision';
+        : 'Leave --era out to detect the era and the revision';
     case 'INVALID_RESULT':
       return `The server breaks the protocol or its own schema; ${commandLine('probe', target)} may show more`;
     case 'RESULT_TOO_LARGE':

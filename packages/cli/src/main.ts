@@ -3,6 +3,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { Command, CommanderError } from 'commander';
 import { CliError, EXIT } from './cli-error.js';
 import type { CommandLine } from './compat/flags.js';
+import { withNewSpellings } from './compat/old-spellings.js';
 import { splitAtDashes } from './target.js';
 import { processTerminal } from './terminal/terminal.js';
 
@@ -16,6 +17,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .usage('COMMAND [options]')
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(isthmus --help explains the commands)')
+    .commandsGroup('Help:')
     .helpCommand('help [command]', 'show the help of a command')
     .addHelpText('after', HELP)
     // `serve` needs the arguments of a command that lacks its `--` in the order in which they were typed.
@@ -37,7 +39,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** The arguments with options of other programs translated to ours. Those after `--` are left alone. */
 async function translate(name: string, typed: readonly string[]): Promise<CommandLine> {
   if (!TAKES_COMMAND.has(name)) return { args: typed, afterDashes: undefined };
-  const { head: args, behind: afterDashes } = splitAtDashes(typed);
+  const { head, behind: afterDashes } = splitAtDashes(typed);
+  const args = withNewSpellings(name, head, (text) => process.stderr.write(`isthmus: note: ${text}\n`));
   const line = { args, afterDashes };
   if (args.length === 0) return line;
   const [command] = await findCommands(name, line);
@@ -51,6 +54,10 @@ const TAKES_COMMAND: ReadonlySet<string> = new Set([
   'list',
   'call',
   'read',
+  'prompt',
+  'complete',
+  'listen',
+  'install',
   'bench',
   'check',
   'check-client',
@@ -102,6 +109,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     serve: async ({ afterDashes, args }) =>
       (await import('./commands/serve.js')).serveCommand(afterDashes, args),
     attach: async ({ afterDashes }) => (await import('./commands/attach.js')).attachCommand(afterDashes),
+    install: async ({ afterDashes }) => (await import('./commands/install.js')).installCommand(afterDashes),
     demo: async () => (await import('./commands/demo.js')).demoCommand(),
   },
   'Operate:': {
@@ -120,6 +128,12 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     list: async ({ afterDashes }) => (await import('./commands/list.js')).listCommand(afterDashes),
     call: async ({ afterDashes }) => (await import('./commands/call.js')).callCommand(afterDashes),
     read: async ({ afterDashes }) => (await import('./commands/read.js')).readCommand(afterDashes),
+    prompt: async ({ afterDashes }) =>
+      (await import('./commands/explore/prompt.js')).promptCommand(afterDashes),
+    complete: async ({ afterDashes }) =>
+      (await import('./commands/explore/complete.js')).completeCommand(afterDashes),
+    listen: async ({ afterDashes }) =>
+      (await import('./commands/explore/listen.js')).listenCommand(afterDashes),
   },
   'Test:': {
     check: async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes),

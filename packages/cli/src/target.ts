@@ -195,7 +195,7 @@ const BEFORE_COMMAND: Readonly<Record<string, string>> = {
   call: 'TOOL ',
   read: 'URI ',
   prompt: 'NAME ',
-  complete: 'prompt:NAME ARGUMENT ',
+  complete: 'PROMPT argument=text ',
 };
 
 function isOnPath(command: string): boolean {

@@ -118,7 +118,7 @@ describe('--config FILE NAME', () => {
     const era = async (...more: string[]) =>
       JSON.parse((await isthmus('probe', '-c', file, 'demo', '--json', ...more)).stdout);
     expect(await era()).toMatchObject({ era: 'legacy', revision: '2025-06-18' });
-    expect(await era('--mode', 'modern')).toMatchObject({ era: 'modern' });
+    expect(await era('--era', 'modern')).toMatchObject({ era: 'modern' });
   });
 
   it('takes the server of the last file that has it', async () => {
@@ -159,20 +159,26 @@ describe('a server of a file that cannot be used ends with 2', () => {
     asks: { command: 'c', env: { T: '${input:token}' } },
   };
 
-  it.each<{ what: string; args: (file: string) => string[]; lines: (file: string) => string[] }>([
-    {
-      what: 'no name',
-      args: (file) => ['--config', file],
-      lines: (file) => [
+  it('no name', async () => {
+    const { file } = write(servers);
+    expect(await isthmus('probe', '--config', file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: [
         `isthmus: No server name given for ${file}`,
         '  servers:',
         '    weather  a command',
         '    remote   a URL, disabled',
         '    broken   unusable: name it to see why',
         '    asks     unusable: name it to see why',
-        `hint: isthmus list --config ${file} weather`,
-      ],
-    },
+        `hint: isthmus probe --config ${file} weather`,
+        '(isthmus probe --help explains the options)',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it.each<{ what: string; args: (file: string) => string[]; lines: (file: string) => string[] }>([
     {
       what: 'an unknown name',
       args: (file) => ['--config', file, 'wether'],

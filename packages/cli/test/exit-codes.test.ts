@@ -25,7 +25,7 @@ describe('an invalid command line ends with 2', () => {
     },
     { args: ['probe', '--timeout', 'soon', 'unix:/x'], says: 'number of milliseconds' },
     {
-      args: ['probe', '--mode', 'bronze', 'unix:/x'],
+      args: ['probe', '--era', 'bronze', 'unix:/x'],
       says: 'mode must be auto, modern, legacy or a revision',
     },
     { args: ['probe', '--cwd', '/', 'unix:/x'], says: '--cwd needs a command' },
@@ -170,7 +170,7 @@ describe('--help', () => {
         'unix:PATH',
         'Examples:',
         'Exit codes:',
-        '--mode',
+        '--era',
         '--json',
       ]) {
         expect(stdout).toContain(text);

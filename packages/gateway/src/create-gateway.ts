@@ -168,6 +168,7 @@ class MultiServerGateway implements Gateway {
       endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpAddress(each).host), ...endpoint },
       healthPaths,
       operators,
+      mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
       status: () => this.status(),
       unready: () => this.unready(),
       parked: () => this.#parked(),

@@ -18,7 +18,7 @@ export interface AttachCommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly passEnvironment?: boolean;
-  readonly mode?: string;
+  readonly era?: string;
   readonly ignoreTool?: readonly string[];
   readonly timeout?: number;
   readonly grace: number;

@@ -1,20 +1,17 @@
 import type { Finding } from '@isthmus/check/internal/model.js';
 import { ARROWS, cleanLine, rulesInWords, shortened } from '@isthmus/check/internal/report/plain-text.js';
 import { type Standing, standingOf, WORDS } from '@isthmus/check/internal/report/standing.js';
-import { fewerLines } from '@isthmus/check/internal/wire/excerpt.js';
-import { table, wrap } from '../terminal/table.js';
+import { fit, table, widthOf, wrap } from '../terminal/table.js';
 import type { Style, Terminal } from '../terminal/terminal.js';
 
 export interface Looks extends Pick<Terminal, 'width' | 'out'> {
-  /** Prints everything, and shortens nothing. */
-  readonly verbose: boolean;
   /** The seed that generates the same input again. Absent where a check cannot be repeated alone. */
   readonly seed?: number;
 }
 
 /** A failed check: the title, then what was seen and expected, why it matters, and the fix. */
 export function renderFinding(finding: Finding, looks: Looks): string {
-  const { width, out, verbose, seed } = looks;
+  const { width, out, seed } = looks;
   const { reason, seen, expected, hint, input } = finding;
   const rows: (readonly [string, string])[] = [
     ['seen', seen],
@@ -32,16 +29,40 @@ export function renderFinding(finding: Finding, looks: Looks): string {
   ];
   const lines = table(
     rows
-      .map(([name, text]) => [name, shortened(cleanLine(text), verbose ? MAX_VERBOSE : MAX_TEXT)])
+      .map(([name, text]) => [name, shortened(cleanLine(text), MAX_VERBOSE)])
       .filter(([, text]) => text !== ''),
     {
       width,
       indent: '  ',
-      maxLines: verbose ? Number.POSITIVE_INFINITY : MAX_LINES,
+      maxLines: Number.POSITIVE_INFINITY,
       paint: (text, column) => (column > 0 ? text : text === 'fix' ? out.bold(text) : out.dim(text)),
     },
   );
   return `${renderTitle(finding, looks)}${lines}${renderWire(finding, looks)}`;
+}
+
+/** The same check in all eras, in two lines: what is broken, and what was seen. */
+export function renderBrief(findings: readonly [Finding, ...Finding[]], looks: Looks): string {
+  const [finding] = findings;
+  const { width, out } = looks;
+  const eras = findings.flatMap(({ era }) => (era === undefined ? [] : [era]));
+  const title = `${finding.title}${eras.length > 0 ? ` (${eras.join(', ')})` : ''}`;
+  const [first, ...rest] = wrap(shortened(cleanLine(title), MAX_VERBOSE), width - 2);
+  const standing = standingOf(finding);
+  const head = [
+    `${paintOf(standing, out)(WORDS[standing].sign)} ${out.bold(first!)}`,
+    ...rest.map((line) => `  ${out.bold(line)}`),
+  ];
+  const id = `${finding.id}: `;
+  const fix = finding.hint === '' ? '' : ` Fix: ${cleanLine(finding.hint)}`;
+  const seen = `${id}${sentence(shortened(cleanLine(finding.seen), MAX_TEXT))}`;
+  // The fix only where there is room for both: --verbose has it, too.
+  const line = widthOf(seen + fix) <= width - 2 ? seen + fix : fit(seen, width - 2);
+  return `${head.join('\n')}\n  ${out.dim(line.slice(0, id.length))}${line.slice(id.length)}\n`;
+}
+
+function sentence(text: string): string {
+  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** The checks that were not judged because of this failure. */
@@ -76,25 +97,20 @@ export function paintOf(standing: Standing, out: Style): (text: string) => strin
 
 const MAX_TEXT = 600;
 const MAX_VERBOSE = 20_000;
-const MAX_LINES = 6;
-const MAX_WIRE = 8;
 
 /** The messages on the wire, one per line. */
-function renderWire({ wire }: Finding, { width, out, verbose }: Looks): string {
+function renderWire({ wire }: Finding, { width, out }: Looks): string {
   if (wire.length === 0) return '';
-  const shown = verbose ? wire : fewerLines(wire, MAX_WIRE);
-  const left = wire.length - shown.filter(({ text }) => !text.startsWith('…')).length;
-  const times = shown.map(({ atMs }) => String(Math.round(atMs)));
+  const times = wire.map(({ atMs }) => String(Math.round(atMs)));
   const widest = Math.max(...times.map((time) => time.length));
-  const rows = shown.map(({ from, text }, at) => [
+  const rows = wire.map(({ from, text }, at) => [
     `${ARROWS[from]} ${times[at]!.padStart(widest)} ms`,
-    shortened(cleanLine(text), verbose ? MAX_VERBOSE : MAX_TEXT),
+    shortened(cleanLine(text), MAX_VERBOSE),
   ]);
-  const earlier = left > 0 ? `; ${left} more ${left === 1 ? 'line' : 'lines'} with --verbose` : '';
-  return `  ${out.dim(`wire${earlier}`)}\n${table(rows, {
+  return `  ${out.dim('wire')}\n${table(rows, {
     width,
     indent: '    ',
-    maxLines: verbose ? Number.POSITIVE_INFINITY : MAX_LINES,
+    maxLines: Number.POSITIVE_INFINITY,
     paint: (text, column) => (column === 0 ? out.dim(text) : text),
   })}`;
 }

@@ -13,37 +13,48 @@ import {
 import { type FailOn, verdictOf } from '@isthmus/check/internal/run/grade.js';
 import { table, wrap } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
-
-import { type Looks, paintOf, renderFinding, renderTitle } from './render-finding.js';
+import { type Looks, paintOf, renderBrief, renderFinding, renderTitle } from './render-finding.js';
 
 export interface RenderOptions {
   /** Default `must`. */
   readonly failOn?: FailOn;
-  /** Lists what passes and what does not apply, and shortens nothing. */
+  /** Shows each finding with its rule and its messages, lists what passes and what does not apply, shortens nothing. */
   readonly verbose?: boolean;
   /** Whether `--only` and `--seed` can repeat a finding. Default true. */
   readonly canRepeat?: boolean;
 }
 
-/** A report for a terminal: the target, failures, warnings, the table, the grade, the verdict. */
+/** A report for a terminal: the grade, the target, failures, warnings, the verdict. */
 export function renderReport(
   report: Report,
   { width, out }: Pick<Terminal, 'width' | 'out'>,
   { failOn = 'must', verbose = false, canRepeat = true }: RenderOptions = {},
 ): string {
-  const looks: Looks = { width, out, verbose, ...(canRepeat && { seed: report.seed }) };
+  const looks: Looks = { width, out, ...(canRepeat && { seed: report.seed }) };
   const { findings } = report;
-  const parts = [
-    renderHead(report, looks),
-    section(['fail', 'error'], findings, looks, renderFinding),
-    section(['warn'], findings, looks, renderFinding),
-    section(['accepted'], findings, looks, verbose ? renderFinding : renderTitle),
-    renderStale(report, looks),
-    ...(verbose ? [section(['pass'], findings, looks, renderWithSeen)] : []),
-    verbose ? section(['skip'], findings, looks, renderWithSeen) : renderReasons(findings, looks),
-    renderSummary(report, looks),
-    renderVerdict(report, failOn, looks),
-  ];
+  const parts = verbose
+    ? [
+        renderGrade(report, looks),
+        renderHead(report, looks),
+        section(['fail', 'error'], findings, looks, renderFinding),
+        section(['warn'], findings, looks, renderFinding),
+        section(['accepted'], findings, looks, renderFinding),
+        renderStale(report, looks),
+        section(['pass'], findings, looks, renderWithSeen),
+        section(['skip'], findings, looks, renderWithSeen),
+        renderSummary(report, looks),
+        renderVerdict(report, failOn, looks),
+      ]
+    : [
+        renderGrade(report, looks),
+        renderHead(report, looks),
+        briefSection(['fail', 'error'], findings, looks),
+        briefSection(['warn'], findings, looks),
+        briefSection(['accepted'], findings, looks),
+        renderStale(report, looks),
+        renderRest(report, looks),
+        renderVerdict(report, failOn, looks),
+      ];
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -64,33 +75,36 @@ function section(
   return `${looks.out.bold(WORDS[standings[0]].section)} (${total})\n\n${body.join('\n')}`;
 }
 
-function renderWithSeen(finding: Finding, looks: Looks): string {
-  return renderTitle(finding, looks, finding.seen);
+/** Two lines for each check, whatever the number of eras in which it failed. */
+function briefSection(
+  standings: readonly [Standing, ...Standing[]],
+  findings: readonly Finding[],
+  looks: Looks,
+): string {
+  const checks = new Map<string, [Finding, ...Finding[]]>();
+  for (const finding of bySuite(findings, ...standings).flatMap((group) => group.findings)) {
+    const key = `${standingOf(finding)} ${finding.id}`;
+    const known = checks.get(key);
+    if (known) known.push(finding);
+    else checks.set(key, [finding]);
+  }
+  if (checks.size === 0) return '';
+  const body = [...checks.values()].map((each) => renderBrief(each, looks));
+  return `${looks.out.bold(WORDS[standings[0]].section)} (${checks.size})\n\n${body.join('')}`;
 }
 
-/** The checks that do not apply, by reason. Many have the same reason. */
-function renderReasons(findings: readonly Finding[], { width, out }: Looks): string {
-  const skipped = findings.filter((finding) => standingOf(finding) === 'skip');
-  if (skipped.length === 0) return '';
-  const reasons = new Map<string, { number: number; suites: Set<string> }>();
-  for (const { seen, suite } of skipped) {
-    const reason = cleanLine(seen);
-    const known = reasons.get(reason) ?? { number: 0, suites: new Set() };
-    reasons.set(reason, { number: known.number + 1, suites: known.suites.add(cleanLine(suite)) });
-  }
-  const rows = [...reasons]
-    .sort(([, one], [, other]) => other.number - one.number)
-    .map(([reason, { number, suites }]) => [String(number), `${[...suites].join(', ')}: ${reason}`]);
-  const head = `${out.bold(WORDS.skip.section)} (${skipped.length})${out.dim('; see --verbose')}\n\n`;
-  return (
-    head +
-    table(rows, {
-      width,
-      indent: '  ',
-      maxLines: 2,
-      paint: (text, column) => (column === 0 ? out.dim(text) : text),
-    })
-  );
+/** The checks that are not listed, and how to see more. */
+function renderRest({ counts }: Report, { width, out, seed }: Looks): string {
+  const repeat = seed === undefined ? '' : ` --only CHECK repeats one (--seed ${seed}: with the same input).`;
+  const rest = `${count(counts.pass, 'check holds', 'checks hold')}, ${count(counts.skip, 'does', 'do')} not apply.`;
+  const text = `${rest} --verbose shows rules, messages and all checks.${repeat}`;
+  return wrap(text, width)
+    .map((line) => `${out.dim(line)}\n`)
+    .join('');
+}
+
+function renderWithSeen(finding: Finding, looks: Looks): string {
+  return renderTitle(finding, looks, finding.seen);
 }
 
 function renderStale({ stale }: Report, { width, out }: Looks): string {
@@ -103,9 +117,16 @@ function renderStale({ stale }: Report, { width, out }: Looks): string {
   return `${out.bold('Stale in the baseline')} (${stale.length})\n\n${lines.join('')}`;
 }
 
-/** The last lines are the result. */
+/** The first line is the grade. */
+function renderGrade({ grade }: Report, { width, out }: Looks): string {
+  return wrap(`Grade ${grade.letter}: ${grade.why}`, width)
+    .map((line, at) => `${at === 0 ? line.replace(/^Grade \S+:/, (head) => out.bold(head)) : line}\n`)
+    .join('');
+}
+
+/** The last line is the result. */
 function renderVerdict(report: Report, failOn: FailOn, { width, out }: Looks): string {
-  const { grade, counts } = report;
+  const { counts } = report;
   const { passed, reasons } = verdictOf(report, failOn);
   const asides = [
     ...(failOn === 'must' && counts.warn > 0 ? [count(counts.warn, 'warning')] : []),
@@ -114,12 +135,7 @@ function renderVerdict(report: Report, failOn: FailOn, { width, out }: Looks): s
   const text = passed
     ? `PASSED${asides && `, with ${asides}`}`
     : `FAILED: ${reasons.join(', ')}${asides && `; ${asides}`}`;
-  const lines = [
-    ...wrap(`Grade ${grade.letter}: ${grade.why}`, width).map((line, at) =>
-      at === 0 ? line.replace(/^Grade \S+:/, (head) => out.bold(head)) : line,
-    ),
-    ...wrap(text, width).map((line) => out.bold((passed ? out.green : out.red)(line))),
-  ];
+  const lines = wrap(text, width).map((line) => out.bold((passed ? out.green : out.red)(line)));
   return lines.map((line) => `${line}\n`).join('');
 }
 

@@ -35,7 +35,7 @@ export function benchCommand(afterDashes: readonly string[] | undefined): Comman
     .option('--tool <name>', 'call this tool; without it, only harmless requests are sent')
     .option('--args <json>', 'the arguments of the tool, as a JSON object (default: none)')
     .option(
-      '-n, --concurrency <n>',
+      '-j, --concurrency <n>',
       `requests in flight at the same time (default: ${IN_FLIGHT}; with --rate at most ${IN_FLIGHT_WITH_RATE})`,
       toCount,
     )

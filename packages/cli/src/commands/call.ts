@@ -38,18 +38,15 @@ export function withRequestOptions(command: Command): Command {
     )
     .option('--no-roots', 'do not offer roots to the server')
     .addOption(
-      new Option('--log-level <level>', 'show logs of the server from this level on, on stderr').choices([
-        'debug',
-        'info',
-        'notice',
-        'warning',
-        'error',
-        'critical',
-        'alert',
-        'emergency',
-      ]),
+      new Option('--log-level <level>', 'show logs of the server from this level on, on stderr').choices(
+        LOG_LEVELS,
+      ),
     );
 }
+
+export const LOG_LEVELS: readonly string[] = [
+  ...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
+];
 
 export function callCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('call', ' TOOL [key=value …]', {

@@ -67,7 +67,7 @@ The client is started once for each server. {server} in its command line becomes
 line of the server; {url} is for addresses only, {command} for command lines only, and {command...} for a command line
 as separate arguments. Without any of them the address is added at the end, and servers over stdio are left out.
 The client should list the tools, call the first one, and exit with 0 when that worked. MCP_SCENARIO, MCP_STEPS,
-MCP_SERVER_URL and MCP_SERVER_COMMAND in its environment have more details (docs/check-client.md).
+MCP_SERVER_URL and MCP_SERVER_COMMAND in its environment have more details (isthmus docs check-client).
 
 Examples:
   isthmus check-client -- node my-client.js {server}

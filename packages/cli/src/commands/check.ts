@@ -35,7 +35,7 @@ export function checkCommand(afterDashes: readonly string[] | undefined): Comman
     exits: EXIT_HELP,
     timeout: 'limit for each answer (default: 5000)',
     // check tries every era (--era picks one), and it shows stderr where that explains a finding.
-    without: ['--mode', '--stderr'],
+    without: ['--era', '--stderr'],
   })
     .option('--suite <name>', `only this suite: ${SUITES.join(', ')}; repeatable`, collect)
     .option('--only <check>', 'only this check; * matches anything: "tools/*"; repeatable', collect)

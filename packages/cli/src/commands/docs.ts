@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { suggest } from '../arguments/suggest.js';
 import { usageError } from '../cli-error.js';
-import { processTerminal } from '../terminal/terminal.js';
+import { renderMarkdown } from '../terminal/render-markdown.js';
+import { table } from '../terminal/table.js';
+import { processTerminal, type Terminal } from '../terminal/terminal.js';
 
 export function docsCommand(): Command {
   return new Command('docs')
@@ -14,13 +18,16 @@ export function docsCommand(): Command {
     .showHelpAfterError('(isthmus docs --help explains the options)')
     .exitOverride()
     .action(async (name: string | undefined, { path }: { path?: boolean }) => {
-      const { stdout } = processTerminal();
+      const terminal = processTerminal();
+      const { stdout } = terminal;
       const folder = fileURLToPath(IS_CLONE ? new URL('../../docs/', PACKAGE) : new URL('docs/', PACKAGE));
       if (name === undefined && path) stdout.write(`${folder}\n`);
-      else if (name === undefined) stdout.write(await renderList(folder));
+      else if (name === undefined) stdout.write(await renderList(folder, terminal));
       else {
         const page = `${folder}${await findPage(folder, name)}.md`;
-        stdout.write(path ? `${page}\n` : await readFile(page, 'utf8'));
+        if (path) return void stdout.write(`${page}\n`);
+        const text = await readFile(page, 'utf8');
+        stdout.write(terminal.readsOutput ? renderMarkdown(text, terminal) : text);
       }
     });
 }
@@ -30,24 +37,26 @@ const PACKAGE = new URL('../../', import.meta.url);
 const IS_CLONE = existsSync(new URL('src/', PACKAGE));
 
 const HELP = `
-Pages are Markdown. Without PAGE, the pages are listed.
+Without PAGE, the pages are listed. On a terminal a page is laid out for reading; a pipe or a file gets its Markdown.
 
 Examples:
   isthmus docs
   isthmus docs getting-started
   isthmus docs guides/hosts | less
-`;
 
-async function renderList(folder: string): Promise<string> {
+Exit codes:
+  0  success
+  2  there is no such page`;
+
+async function renderList(folder: string, { width, out }: Terminal): Promise<string> {
   const pages = await listPages(folder);
-  const width = Math.max(...pages.map((page) => page.length));
-  const lines = await Promise.all(
+  const rows = await Promise.all(
     pages.map(async (page) => {
       const text = await readFile(`${folder}${page}.md`, 'utf8');
-      return `${page.padEnd(width)}  ${/^# (.*)$/m.exec(text)?.[1] ?? ''}\n`;
+      return [page, (/^# (.*)$/m.exec(text)?.[1] ?? '').replaceAll('`', '')];
     }),
   );
-  return lines.join('');
+  return table(rows, { width, paint: (text, column) => (column === 0 ? out.bold(text) : text) });
 }
 
 /** The whole name, or the last part of it. */
@@ -57,7 +66,13 @@ async function findPage(folder: string, name: string): Promise<string> {
   const found = pages.find((page) => page === wanted) ?? pages.find((page) => page.endsWith(`/${wanted}`));
   if (found !== undefined) return found;
   const near = pages.filter((page) => page.includes(wanted));
-  const hint = near.length > 0 ? `Similar pages: ${near.join(', ')}` : 'isthmus docs lists the pages';
+  const meant = suggest(wanted, [...pages, ...pages.map((page) => basename(page))]);
+  const hint =
+    near.length > 0
+      ? `Similar pages: ${near.join(', ')}`
+      : meant === undefined
+        ? 'isthmus docs lists the pages'
+        : `Did you mean ${meant}?`;
   throw usageError(`There is no page "${name}"`, hint);
 }
 

@@ -13,86 +13,115 @@ import { oneLine } from '../terminal/text.js';
 
 export function listCommand(afterDashes: readonly string[] | undefined): Command {
   return clientCommand('list', ' [tools|resources|prompts|templates]', {
-    description: 'List the tools of a server, or its resources, prompts or templates.',
+    description:
+      'List the tools of a server, or its resources, prompts or templates; without a server, of all configured ones.',
+    help: [HELP],
     examples: [
+      'isthmus list                                     # the tools of all servers that are configured here',
       'isthmus list unix:/tmp/demo.sock',
       'isthmus list --config .mcp.json weather',
       'isthmus list resources -- npx -y @modelcontextprotocol/server-everything',
       "isthmus list tcp://127.0.0.1:4000 prompts --json | jq '.prompts[].name'",
     ],
   }).action(async (args: string[], given: GivenOptions) => {
+    const terminal = processTerminal();
+    if (!afterDashes && (args.length === 0 || (args.length === 1 && isKind(args[0]!)))) {
+      const { listAll } = await import('./explore/list-all.js');
+      process.exitCode = await listAll(toKind(args), given, terminal);
+      return;
+    }
     const { target, rest, options } = await chooseTarget('list', args, afterDashes, given);
     const kind = toKind(rest);
-    const terminal = processTerminal();
     process.exitCode = await withSession(target, { ...options, cache: true }, terminal, (session) =>
       list(kind, session, terminal, options.json === true),
     );
   });
 }
 
-type Kind = 'tools' | 'resources' | 'prompts' | 'templates';
+const HELP = `
+Without TARGET, all servers are started and asked that the files of --config have, else those of ISTHMUS_CONFIG or
+~/.config/isthmus/mcp.json and of the known applications (isthmus config list shows the files). Then the exit code is 3
+when one of them cannot be used.`;
+
+export type ListKind = 'tools' | 'resources' | 'prompts' | 'templates';
 
 interface Listing {
-  /** The name of the list in the result of the protocol. */
-  readonly member: string;
   readonly capability: 'tools' | 'resources' | 'prompts';
-  all(client: Client, options: CallOptions): Promise<Found>;
+  all(client: Client, options: CallOptions): Promise<FoundItems>;
 }
 
-interface Found {
+export interface ListedItems {
+  /** For people, where there are no items. */
+  readonly none: string;
   readonly items: readonly unknown[];
   render(terminal: Terminal): string;
 }
 
-const LISTINGS: Readonly<Record<Kind, Listing>> = {
+const LISTINGS: Readonly<Record<ListKind, Listing>> = {
   tools: {
-    member: 'tools',
     capability: 'tools',
-    all: async (client, options) => found(await client.listTools(options), renderTools),
+    all: async (client, options) => foundItems(await client.listTools(options), renderTools),
   },
   resources: {
-    member: 'resources',
     capability: 'resources',
-    all: async (client, options) => found(await client.listResources(options), renderResources),
+    all: async (client, options) => foundItems(await client.listResources(options), renderResources),
   },
   prompts: {
-    member: 'prompts',
     capability: 'prompts',
-    all: async (client, options) => found(await client.listPrompts(options), renderPrompts),
+    all: async (client, options) => foundItems(await client.listPrompts(options), renderPrompts),
   },
   templates: {
-    member: 'resourceTemplates',
     capability: 'resources',
-    all: async (client, options) => found(await client.listResourceTemplates(options), renderTemplates),
+    all: async (client, options) => foundItems(await client.listResourceTemplates(options), renderTemplates),
   },
 };
 
-function found<T>(items: readonly T[], render: (items: readonly T[], terminal: Terminal) => string): Found {
+type FoundItems = Omit<ListedItems, 'none'>;
+
+function foundItems<T>(
+  items: readonly T[],
+  render: (items: readonly T[], terminal: Terminal) => string,
+): FoundItems {
   return { items, render: (terminal) => render(items, terminal) };
 }
 
-function toKind(args: readonly string[]): Kind {
+function isKind(text: string): text is ListKind {
+  return Object.hasOwn(LISTINGS, text);
+}
+
+/** The name of each list in the result of the protocol. */
+export const MEMBERS: Readonly<Record<ListKind, string>> = {
+  tools: 'tools',
+  resources: 'resources',
+  prompts: 'prompts',
+  templates: 'resourceTemplates',
+};
+
+function toKind(args: readonly string[]): ListKind {
   const [kind = 'tools', ...more] = args;
   if (more.length > 0) throw usageError(`Unexpected argument "${more[0]}": list takes one kind`);
-  if (Object.hasOwn(LISTINGS, kind)) return kind as Kind;
+  if (isKind(kind)) return kind;
   throw usageError(`Cannot list "${kind}"`, 'Write tools, resources, prompts or templates');
 }
 
-async function list(kind: Kind, session: CliSession, terminal: Terminal, json: boolean): Promise<number> {
+async function list(kind: ListKind, session: CliSession, terminal: Terminal, json: boolean): Promise<number> {
+  const { items, none, render } = await findItems(kind, session);
+  if (json) writeJson(terminal, { [MEMBERS[kind]]: items });
+  else terminal.stdout.write(render(terminal));
+  if (items.length === 0 && !json) terminal.stderr.write(`${none}\n`);
+  return EXIT.ok;
+}
+
+export async function findItems(kind: ListKind, session: CliSession): Promise<ListedItems> {
   const { client } = session;
-  const { member, capability, all } = LISTINGS[kind];
+  const { capability, all } = LISTINGS[kind];
   // The specification forbids requests for capabilities that the server does not declare.
   const offered = client.server.capabilities[capability] !== undefined;
-  const { items, render } = offered
+  const found = offered
     ? await session.request(`The list of ${kind}`, (options) => all(client, options))
-    : found([], () => '');
-  if (json) writeJson(terminal, { [member]: items });
-  else terminal.stdout.write(render(terminal));
-  if (items.length === 0 && !json) {
-    const name = oneLine(client.server.info?.name ?? session.connector.label);
-    terminal.stderr.write(`${name} ${offered ? 'has' : 'offers'} no ${kind}\n`);
-  }
-  return EXIT.ok;
+    : foundItems([], () => '');
+  const name = oneLine(client.server.info?.name ?? session.connector.label);
+  return { ...found, none: `${name} ${offered ? 'has' : 'offers'} no ${kind}` };
 }
 
 function renderTools(tools: readonly Tool[], terminal: Terminal): string {

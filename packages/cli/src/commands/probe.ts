@@ -96,7 +96,7 @@ const MAX_INSTRUCTIONS = 200;
 const SOURCES = {
   probe: '',
   cache: ' (from the cache; --cache was given)',
-  mode: ' (--mode was given)',
+  mode: ' (--era was given)',
 } as const;
 
 function alsoSpeaks({ supportedVersions, revision }: ProbeReport): string {

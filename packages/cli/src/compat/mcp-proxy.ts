@@ -26,6 +26,7 @@ export const MCP_PROXY: CompatFlags = {
     },
   },
   'sse-endpoint': renamed('--sse-path'),
+  'upstream-protocol': renamed('--era'),
   'request-timeout': renamed('--timeout'),
   'connection-timeout': renamed('--connect-timeout'),
   'graceful-shutdown-timeout': renamed('--grace'),

@@ -22,7 +22,7 @@ export const MCP_REMOTE: CompatFlags = {
     apply([era = ''], { args }) {
       if (!/^(auto|legacy|modern)$/.test(era))
         throw usageError(`--protocol "${era}" is not an era`, 'Write auto, legacy or modern');
-      args.push('--mode', era);
+      args.push('--era', era);
     },
   },
   // A URL with http:// is always accepted.

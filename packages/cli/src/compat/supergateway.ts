@@ -58,8 +58,8 @@ export const SUPERGATEWAY: CompatFlags = {
   },
   'oauth2-bearer': bearer,
   // Legacy clients always have sessions. supergateway also gives each a process of its own.
-  stateful: { takes: 'nothing', apply: (_, { args }) => void args.push('--processes', 'per-client') },
-  'protocol-version': renamed('--upstream-protocol'),
+  stateful: { takes: 'nothing', apply: (_, { args }) => void args.push('--processes', 'per-conversation') },
+  'protocol-version': renamed('--era'),
 };
 
 function remote(draft: DraftLine, url: string, how: readonly string[]): void {

@@ -8,7 +8,7 @@ export async function serverNames(args: readonly string[]): Promise<readonly str
   const [command = '', ...typed] = args;
   if (!ONE_NAME.has(command)) return [];
   const files = configOptions(typed);
-  const wantsFiles = files.length > 0 || command === 'attach';
+  const wantsFiles = files.length > 0 || command === 'attach' || command === 'install';
   // A command takes one name: after it there is nothing to offer.
   if (typed.some((arg, at) => !arg.startsWith('-') && !isValue(typed, at))) return [];
   const lists = await Promise.all([
@@ -19,7 +19,8 @@ export async function serverNames(args: readonly string[]): Promise<readonly str
 }
 
 const GATEWAY: ReadonlySet<string> = new Set(['status', 'logs', 'restart', 'stop', 'start', 'doctor']);
-const ONE_NAME: ReadonlySet<string> = new Set([...GATEWAY, 'attach', 'list', 'call', 'read', 'probe']);
+const CLIENTS = ['list', 'call', 'read', 'prompt', 'complete', 'listen', 'probe'];
+const ONE_NAME: ReadonlySet<string> = new Set([...GATEWAY, ...CLIENTS, 'attach', 'install']);
 
 /** Names that a shell can take without quotes. The file with the names may come from somebody else. */
 const SAFE = /^[\w@%+=,./-]+$/;
@@ -34,7 +35,7 @@ function configOptions(args: readonly string[]): string[] {
 }
 
 function isValue(args: readonly string[], at: number): boolean {
-  return /^(-[cnsmtuH]|--(config|input|socket|pid|lines|mode|timeout|header|url|env|cwd))$/.test(
+  return /^(-[cnsetuH]|--(config|input|socket|pid|lines|era|timeout|header|url|env|cwd))$/.test(
     args[at - 1] ?? '',
   );
 }

@@ -19,7 +19,7 @@ export function refuseIdle(
   const door = ABOUT_HTTP.find(isTyped);
   if (door === undefined) return;
   throw usageError(
-    `${flagOf(door)} is for HTTP, and ${addresses.join(', ')} is none`,
+    `${flagOf(door)} needs an HTTP address, and there is only ${addresses.join(', ')}`,
     'Leave it out, or add --port PORT',
   );
 }
@@ -58,7 +58,7 @@ const WHY: Readonly<Record<ServedKind, string>> = {
 };
 
 const HINTS: Readonly<Record<ServedKind, string>> = {
-  files: 'Write it into the file, for each server: docs/config.md has the names',
+  files: 'Write it into the file, for each server: isthmus docs config has the names',
   named: 'Leave it out, or put the servers into a file for --config',
   command: 'Leave it out; --config FILE serves many',
   address: 'Leave it out',

@@ -178,11 +178,11 @@ const HOPELESS: ReadonlySet<string> = new Set([
 function hintFor({ code }: IsthmusError, target: CommandTarget, mode: Mode): string | undefined {
   switch (code) {
     case 'NO_COMMON_REVISION':
-      return mode === 'auto' ? undefined : '--upstream-protocol auto finds out what it speaks';
+      return mode === 'auto' ? undefined : '--era auto detects it';
     case 'TIMED_OUT':
       return target.kind === 'command'
         ? 'Is it an MCP server that speaks over stdin and stdout? Run the command by itself to see what it does'
-        : 'Is an MCP server there, and is it well?';
+        : 'Is an MCP server running there?';
     case 'CHILD_EXITED':
     case 'CRASH_LOOP':
       return 'Run the command directly to see what it needs; isthmus gives it a clean environment, pass variables with --env NAME';

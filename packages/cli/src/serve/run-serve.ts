@@ -75,7 +75,7 @@ async function runSingle(
   addresses: readonly string[],
   operator: Operator,
 ): Promise<void> {
-  const spec = servedSpec(target, options, { processes: 'per-client' });
+  const spec = servedSpec(target, options, { processes: 'per-conversation' });
   if (spec.kind !== 'command') {
     const { connectorOfSpec } = await import('@isthmus/sdk/internal/host/spec-connector.js');
     // Throws for an address that cannot be used.
@@ -98,7 +98,7 @@ async function runSingle(
   const ofMany = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   const announce = announcer(options, operator);
   return serveSingle(
-    servedSpec(target, options, { processes: isOnlyStdio ? 'per-client' : ofMany }),
+    servedSpec(target, options, { processes: isOnlyStdio ? 'per-conversation' : ofMany }),
     {
       ...inputs,
       graceMs: options.grace,

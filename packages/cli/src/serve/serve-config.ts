@@ -93,7 +93,11 @@ const NEVER = new AbortController().signal;
 function usable(change: ServersChange, files: readonly string[]): ServersChange {
   if (change.kind === 'read') return change;
   const [first, ...more] = change.problems.map(describeProblem);
-  throw usageError(first!, missingConfigHint('serve', files) ?? 'isthmus config check FILE says more', more);
+  throw usageError(
+    first!,
+    missingConfigHint('serve', files) ?? 'isthmus config check FILE shows all problems',
+    more,
+  );
 }
 
 /** Named servers of the command line replace those of the files. */

@@ -15,7 +15,7 @@ export interface ServeCommandOptions {
   readonly sse: boolean;
   readonly healthPath?: readonly string[];
   readonly upstream?: string;
-  readonly upstreamProtocol?: Mode;
+  readonly era?: Mode;
   readonly config?: readonly string[];
   readonly import?: readonly string[];
   /** `NAME=COMMAND`. */
@@ -24,7 +24,7 @@ export interface ServeCommandOptions {
   readonly watch: boolean;
   readonly separator?: string;
   readonly name?: string;
-  readonly processes?: 'shared' | 'per-client';
+  readonly processes?: 'shared' | 'per-conversation';
   readonly statelessServer?: boolean;
   readonly ignoreTool?: readonly string[];
   readonly timeout?: number;
@@ -101,7 +101,7 @@ export function addServeOptions(command: Command): Command {
     .option('--max-body <bytes>', 'the longest body of a request (default: 4194304)', toCount)
     .option(
       '--max-sessions <count>',
-      'legacy sessions at each address; the client with most gives way (default: 1000)',
+      'legacy sessions at each address; then the client with the most loses its oldest (default: 1000)',
       toCount,
     )
     .option(
@@ -120,7 +120,7 @@ export function addServeOptions(command: Command): Command {
     )
     .option(
       '--resumable-events <count>',
-      'what a legacy session keeps for clients that come back (default: 1000; 0 for none)',
+      'events that a legacy session keeps for clients that reconnect (default: 1000; 0 for none)',
       toCountOrNone,
     );
   addServerFlags(command, 'serve', { forMany: true });
@@ -128,7 +128,7 @@ export function addServeOptions(command: Command): Command {
     .option('--rate-limit <count>', 'calls and new sessions per minute of each caller', toCount)
     .option(
       '--grace <ms>',
-      'how long running calls may take when it ends (default: 2500 after a signal, 10000 after the end of stdin)',
+      'time for running calls to finish when it ends (default: 2500 after a signal, 10000 after the end of stdin)',
       toMs,
     )
     .optionsGroup('Replicas:')
@@ -138,7 +138,7 @@ export function addServeOptions(command: Command): Command {
     )
     .optionsGroup('Logging:')
     .addOption(
-      env('--log-level <level>', 'how much is logged (default: info)', 'LOG_LEVEL').choices([
+      env('--log-level <level>', 'the lowest level that is logged (default: info)', 'LOG_LEVEL').choices([
         ...['trace', 'debug', 'info', 'warn', 'error', 'silent'],
       ]),
     )
@@ -178,19 +178,19 @@ function addWho(command: Command): void {
     .addOption(
       env(
         '--jwt-audience <name>',
-        'and is meant for this audience; needed with --jwt-jwks; repeatable',
+        'accept only JWTs for this audience; needed with --jwt-jwks; repeatable',
         'JWT_AUDIENCE',
         collect,
       ),
     )
-    .addOption(env('--jwt-issuer <url>', 'and comes from this issuer', 'JWT_ISSUER'))
-    .option('--jwt-scope <scope>', 'and has this scope; repeatable', collect)
+    .addOption(env('--jwt-issuer <url>', 'accept only JWTs of this issuer', 'JWT_ISSUER'))
+    .option('--jwt-scope <scope>', 'accept only JWTs with this scope; repeatable', collect)
     .option(
       '--auth-server <url>',
       'authorization server that clients get tokens from (RFC 9728); repeatable',
       collect,
     )
-    .option('--resource <url>', 'this server as its clients know it, where it stands behind a proxy')
+    .option('--resource <url>', 'the public URL of this server, behind a proxy')
     .addOption(
       env(
         '--operator <caller>',
@@ -199,7 +199,10 @@ function addWho(command: Command): void {
         collect,
       ),
     )
-    .option('--allow-unauthenticated', 'serve an address that others can reach without asking who they are')
+    .option(
+      '--allow-unauthenticated',
+      'serve an address that other machines can reach, without authentication',
+    )
     .addOption(
       env(
         '--allow-origin <origin>',
@@ -208,9 +211,9 @@ function addWho(command: Command): void {
         collect,
       ),
     )
-    .option('--allow-header <name>', 'a header that such pages may send besides; repeatable', collect)
+    .option('--allow-header <name>', 'a header that these pages may send, too; repeatable', collect)
     .addOption(
-      env('--allow-host <name>', 'a name under which it may be asked for; repeatable', 'ALLOW_HOST', collect),
+      env('--allow-host <name>', 'a host name that clients may use; repeatable', 'ALLOW_HOST', collect),
     );
 }
 
@@ -218,15 +221,15 @@ export const SERVE_HELP = `
 --listen takes http://HOST:PORT/PATH, stdio, unix:PATH or tcp://HOST:PORT; port 0 takes a free one. With stdio
 among several, the end of stdin ends them all. A command is started first and gets a clean environment; what it
 writes to stderr is passed on. One that ends at once is started again five times within half a minute. An
---upstream that is away is tried again with each request.
+--upstream that cannot be reached is tried again with each request.
 
 With --config each server is at /mcp/NAME and /servers/NAME/mcp, and all of them together are at /mcp, as NAME__tool.
 Every HTTP address also has /healthz, /readyz, /status and /metrics, and /sse with /message for clients of 2024-11-05.
-Files are read again when they change, and on SIGHUP. isthmus status, restart, stop, start, logs and doctor talk to
-what runs here.
+Files are read again when they change, and on SIGHUP. isthmus status, restart, stop, start, logs and doctor control
+this gateway. A browser gets a short page at /.
 
-Variables stand for what is not typed. Options of supergateway, mcp-proxy and mcp-remote are understood, and all of them
-in camelCase, too; docs/moving.md has the lines side by side.
+ISTHMUS_… variables set what is not typed. Options of supergateway, mcp-proxy and mcp-remote are understood, and all of them
+in camelCase, too; isthmus docs moving has the lines side by side.
 
 Examples:
   isthmus serve -- npx -y @modelcontextprotocol/server-everything     # a stdio server, over HTTP
@@ -235,17 +238,17 @@ Examples:
   isthmus serve --import cursor --port 9000                           # all servers that Cursor knows
   isthmus serve --listen stdio --upstream https://example.com/mcp     # a remote server, for a host that only launches
   isthmus serve --listen unix:/run/files.sock -- mcp-server-filesystem /srv
-  isthmus serve --host 0.0.0.0 --api-key "$KEY" -- some-server        # for others, who have to say who they are
-  isthmus serve --upstream tcp://127.0.0.1:4000 --upstream-protocol legacy
+  isthmus serve --host 0.0.0.0 --api-key "$KEY" -- some-server        # for other machines, with a key
+  isthmus serve --upstream tcp://127.0.0.1:4000 --era legacy
   isthmus serve --json -q --port 0 -- some-server                     # a free port, for scripts
   isthmus serve                                                       # the demo server
 
 Exit codes:
-  0    it was stopped (Ctrl-C, SIGTERM, the end of stdin), and what was running is finished
+  0    it was stopped (Ctrl-C, SIGTERM, the end of stdin), and running calls were finished
   1    it cannot listen there
   2    the command line or the configuration is invalid
-  3    the server behind cannot be started, or cannot be used; with stdio, also: it was never reached
-  130  Ctrl-C a second time, or the time for the end was over: what was running was not waited for (143: SIGTERM)
+  3    the server cannot be started, or cannot be used; with stdio, also: it was never reached
+  130  Ctrl-C a second time, or running calls took longer than --grace (143: SIGTERM)
 `;
 
 /** The options about the servers and how to reach them. */
@@ -267,7 +270,7 @@ function addWhat(command: Command): void {
     )
     .option(
       '--named-server <name=command>',
-      'one of many servers, its command in one word; repeatable, and goes with --config',
+      'one of many servers, its command in quotes; repeatable, also with --config',
       collect,
     )
     .option(
@@ -277,8 +280,8 @@ function addWhat(command: Command): void {
     )
     .option('--no-watch', 'do not read the files again when they change')
     .option('--separator <text>', 'between server and tool in the list of all (default: __)')
-    .addOption(env('-u, --upstream <address>', 'the server, where it runs already', 'UPSTREAM'))
-    .option('--name <name>', 'what the server is called: /mcp/NAME, logs and status');
+    .addOption(env('-u, --upstream <address>', 'the address of a server that already runs', 'UPSTREAM'))
+    .option('--name <name>', 'the name of the server in /mcp/NAME, logs and status');
   addServerFlags(command, 'serve');
   command
     .option('--cwd <folder>', 'the folder that the command runs in')

@@ -14,7 +14,7 @@ import type { ServeCommandOptions } from './serve-options.js';
 
 export interface ServedSpecDefaults {
   /** For `--processes` that was not given. */
-  readonly processes: 'shared' | 'per-client' | 'per-principal';
+  readonly processes: 'shared' | 'per-conversation' | 'per-principal';
   /** Default `lazy`: `serve` starts a single server itself and reports how its first start goes. */
   readonly start?: 'lazy' | 'eager';
   /** Default: `--name`, or a name made of the command or the address. */
@@ -34,8 +34,7 @@ export function servedSpec(
     ...settingsOfFlags('serve', options, target.kind),
   };
   if (spec.kind !== 'command') return spec;
-  const ofMany = byDefault === 'per-client' ? 'per-conversation' : byDefault;
-  return { ...spec, start, processes: spec.processes ?? ofMany };
+  return { ...spec, start, processes: spec.processes ?? byDefault };
 }
 
 function targetSettingsOf({ cwd, env, header, transport }: ServeCommandOptions): TargetSettings {
@@ -77,7 +76,7 @@ export function findUpstream({ before, words, behind, upstream }: TypedUpstream)
 /** The commonest mistake: the command stands there without its `--`, or the address without its option. */
 function wordsOf(before: readonly string[], words: readonly string[], other: unknown): Error {
   const [first = ''] = words;
-  const wrong = `serve takes no words of its own, and there is "${first}"`;
+  const wrong = `serve takes no arguments of its own: "${first}"`;
   if (other !== undefined) {
     return usageError(wrong, 'Leave it out, or put it after -- if it belongs to a command');
   }

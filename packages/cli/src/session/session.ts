@@ -29,6 +29,8 @@ export interface ClientCommandOptions extends CommonOptions {
   /** Whether to use the era that an earlier command found. */
   readonly cache: boolean;
   readonly onNoise?: (line: InvalidMessage) => void;
+  /** Gets the logs of the server. Default: they go to stderr. */
+  readonly onLog?: (entry: LogEntry) => void;
   /** What the command asks for, for hints. */
   readonly list?: 'tools' | 'resources' | 'prompts';
 }
@@ -37,6 +39,8 @@ export interface ClientCommandOptions extends CommonOptions {
 export interface CliSession {
   readonly client: Client;
   readonly connector: WatchedConnector;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly interrupted: AbortSignal;
   /** Makes one request with a time limit. Progress and logs go to stderr, and Ctrl-C cancels it. */
   request<T>(what: string, make: (options: CallOptions) => Promise<T>): Promise<T>;
 }
@@ -110,7 +114,7 @@ function connectOptions(
     ...(options.timeout !== undefined && { connectTimeoutMs: options.timeout }),
     ...(!options.cache && { cache: false as const }),
     ...(options.onNoise && { onNoise: options.onNoise }),
-    onLog: (entry: LogEntry) => line.write(describeLog(entry, err)),
+    onLog: options.onLog ?? ((entry: LogEntry) => line.write(describeLog(entry, err))),
     answers: answerQuestions({
       asker: connector.label,
       prompter: canAsk
@@ -135,11 +139,12 @@ function createSession(
   interrupted: AbortSignal,
 ): CliSession {
   const limitMs = options.timeout ?? ANSWER_MS;
-  const onLog = (entry: LogEntry) => line.write(describeLog(entry, terminal.err));
+  const onLog = options.onLog ?? ((entry: LogEntry) => line.write(describeLog(entry, terminal.err)));
   const logLevel = options.logLevel ?? (client.server.capabilities.logging ? 'info' : undefined);
   return {
     client,
     connector,
+    interrupted,
     async request(what, make) {
       const over = new AbortController();
       const interrupt = () => over.abort(interrupted.reason);

@@ -116,7 +116,7 @@ function presetText({ preset }: FormField): string {
   return ` [${oneLine(text)}]`;
 }
 
-async function askYesNo(
+export async function askYesNo(
   prompter: Prompter,
   prompt: string,
   signal: AbortSignal,

@@ -38,7 +38,7 @@ export function renderResource(result: ReadResourceResult, terminal: Terminal): 
     .join('\n');
 }
 
-function renderBlock(block: ContentBlock, terminal: Terminal): string {
+export function renderBlock(block: ContentBlock, terminal: Terminal): string {
   const { dim } = terminal.out;
   switch (block.type) {
     case 'text':

@@ -58,8 +58,8 @@ describe('the server that is meant', () => {
     const { server: ofFile, warnings } = await findServer(['weather'], undefined, { config: [file] });
     expect(warnings).toEqual([expect.stringContaining('weather is disabled there')]);
     const { server: ofWords } = await findServer([], ['npx', '-y', 'w'], { cwd: folder });
-    const one = applyOptions(ofFile, { ...OPTIONS, mode: 'legacy' });
-    const other = applyOptions(ofWords, { ...OPTIONS, mode: 'legacy', env: { A: '1' }, timeout: 5000 });
+    const one = applyOptions(ofFile, { ...OPTIONS, era: 'legacy' });
+    const other = applyOptions(ofWords, { ...OPTIONS, era: 'legacy', env: { A: '1' }, timeout: 5000 });
     expect(sharingKey(other)).toBe(sharingKey(one));
     expect(one.server).toMatchObject({
       ...{ mode: 'legacy', timeoutMs: 5000, start: 'lazy', processes: 'shared', cwd: folder },

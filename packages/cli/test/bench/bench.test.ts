@@ -163,7 +163,7 @@ describe('isthmus bench, asked badly,', () => {
     { args: ['word'], says: 'Unexpected argument "word": bench takes only a target' },
     { args: ['--header', 'a: b'], says: '--header needs a URL, but the server is a command' },
     {
-      args: ['--against', 'http://127.0.0.1:1', '-n', '300'],
+      args: ['--against', 'http://127.0.0.1:1', '-j', '300'],
       says: '--concurrency 300 is too high for a URL',
     },
   ])('$args is told what is wrong before anything is started', async ({ args, says }) => {

@@ -8,9 +8,11 @@ import { aFinding, aReport } from '../../../check/test/support/report/sample-rep
 const plain = createStyle(false, {});
 
 describe('a report on the terminal', () => {
-  it('has failures first, then warnings, the table, the grade and the verdict', () => {
+  it('has the grade first, then failures and warnings in two lines each, and the verdict', () => {
     const report = aReport({ stale: ['a/b holds now: remove it from the baseline'] });
-    expect(render(report, 72)).toBe(`node weather.js
+    expect(render(report, 72)).toBe(`Grade F: 3 of 5 MUST that apply are broken (40 % hold); D needs 70 %.
+
+node weather.js
   modern  2026-07-28, weather 1.4.0: 7 tools, 2 resources, 0 prompts
           (tools, resources)
   legacy  2025-11-25, weather 1.4.0: 7 tools, 2 resources, 0 prompts
@@ -19,72 +21,28 @@ describe('a report on the terminal', () => {
 
 What fails (2)
 
-resilience
 ✗ Answers a line that is not JSON with -32700 (modern)
-  seen      The process ended with exit code 1, 8 ms after the line.
-  expected  An error -32700 without an id, and a server that lives on.
-  rule      JRPC-014 (MUST NOT): A client never emits JSON-RPC responses
-            on any transport.
-            https://modelcontextprotocol.io/specification/2026-07-28/bas
-            ic/transports
-            STDIO-009 (MUST NOT): The client writes no JSON-RPC
-            responses to stdin in the modern era.
-            https://modelcontextprotocol.io/specification/2026-07-28/bas
-            ic/transports/stdio
-  fix       Catch the error of JSON.parse, answer with -32700, and read
-            on.
-  input     {"jsonrpc":"2.0","id":1,
-  rerun     --only stdio/answers-what-is-not-json --seed 42
-  wire
-    ·  0 ms  started: node weather.js
-    → 12 ms  {"jsonrpc":"2.0","id":1,
-    ← 20 ms  exit code 1
-
-lifetime
+  stdio/answers-what-is-not-json: The process ended with exit code 1, 8…
 ? Ends on SIGTERM
-  seen   spawn EAGAIN
-  rule   STDIO-021 (SHOULD): A proxy that spawns stdio servers sandboxes
-         them, restricts file access, logs spawning and asks extra
-         authorization for risky commands.
-         https://modelcontextprotocol.io/docs/tutorials/security/securit
-         y_best_practices
-  fix    End within two seconds of SIGTERM.
-  rerun  --only lifetime/ends-on-sigterm
+  lifetime/ends-on-sigterm: spawn EAGAIN.
 
 Warnings (1)
 
-tools
 ! Describes every tool (legacy)
-  seen      The tool "get_forecast" has none.
-  expected  A description of at least a few words.
-  rule      SHOULD, an opinion of isthmus: the specification has no rule
-            for it
-  why       A model chooses by the description alone.
-  fix       Say in a sentence what the tool does and when to use it.
-  rerun     --only tools/describes-every-tool
+  tools/describes-every-tool: The tool "get_forecast" has none.
 
 Accepted by the baseline (1)
 
-tools
 ~ Has valid input schemas (modern)
+  tools/input-schema-is-valid: The schema of "get_alerts" has "type": "…
 
 Stale in the baseline (1)
 
 ✗ a/b holds now: remove it from the baseline
 
-What does not apply (2); see --verbose
+2 checks hold, 2 do not apply. --verbose shows rules, messages and all
+checks. --only CHECK repeats one (--seed 42: with the same input).
 
-  2  http: it is not reached over HTTP
-
-            fail  error  warn  known   n/a  pass
-protocol       ·      ·     ·      ·     ·     2
-resilience     1      ·     ·      ·     ·     ·
-lifetime       ·      1     ·      ·     ·     ·
-http           ·      ·     ·      ·     2     ·
-tools          ·      ·     1      1     ·     ·
-total          1      1     1      1     2     2
-
-Grade F: 3 of 5 MUST that apply are broken (40 % hold); D needs 70 %.
 FAILED: 1 MUST is broken, 1 check could not be finished, 1 entry of the
 baseline is stale; 1 warning, 1 accepted by the baseline
 `);
@@ -121,22 +79,38 @@ http
     expect(last({}, { outcome: 'error' })).toBe('FAILED: 1 check could not be finished');
   });
 
-  it('has the first and the last lines of a long conversation', () => {
+  it('has all messages of a finding with --verbose only', () => {
     const wire = Array.from({ length: 12 }, (_, at) => ({
       from: 'check' as const,
       atMs: at,
       text: `line ${at}`,
     }));
     const report = aReport({ findings: [aFinding({ outcome: 'fail', wire })] });
-    expect(render(report, 80)).toContain(
-      '  wire; 4 more lines with --verbose\n    →  0 ms  line 0\n    →  1 ms  line 1\n    ·  6 ms  … 4 lines are left out\n    →  6 ms  line 6\n',
+    expect(render(report, 80)).not.toContain('line 0');
+    const verbose = render(report, 80, { verbose: true });
+    expect(verbose).toContain('  wire\n    →  0 ms  line 0\n');
+    expect(verbose).toContain('    → 11 ms  line 11\n');
+  });
+
+  it('merges what fails in both eras', () => {
+    const failing = {
+      outcome: 'fail',
+      id: 'a/b',
+      title: 'Is good',
+      seen: 'It is bad',
+      hint: 'Be good.',
+    } as const;
+    const findings = [aFinding({ ...failing, era: 'modern' }), aFinding({ ...failing, era: 'legacy' })];
+    expect(render(aReport({ findings }), 80)).toContain(
+      'What fails (1)\n\n✗ Is good (modern, legacy)\n  a/b: It is bad. Fix: Be good.\n',
     );
-    expect(render(report, 80, { verbose: true })).toContain('  wire\n    →  0 ms  line 0\n');
   });
 
   it('names the check instead of a command where it cannot be repeated by itself', () => {
     const text = render(aReport(), 80, { canRepeat: false });
-    expect(text).toContain('  check     stdio/answers-what-is-not-json\n');
+    expect(text).toContain('\n  stdio/answers-what-is-not-json: ');
+    const verbose = render(aReport(), 80, { canRepeat: false, verbose: true });
+    expect(verbose).toContain('  check     stdio/answers-what-is-not-json\n');
     expect(text).not.toContain('--only');
   });
 

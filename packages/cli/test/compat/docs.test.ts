@@ -20,8 +20,8 @@ it('docs/cli.md has every option of serve, and every variable', () => {
 
 it('docs/cli.md has every command', async () => {
   const { stdout } = await isthmus('--help');
-  const [, list = ''] = /Commands:\n(.*?)\n\n/s.exec(stdout) ?? [];
-  const names = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!);
+  const [, list = ''] = /\nServe:\n(.*)\nExamples:/s.exec(stdout) ?? [];
+  const names = [...list.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name]) => name!);
   expect(names.length).toBeGreaterThan(12);
   const [, overview = ''] = /```\n(.*?)```/s.exec(CLI) ?? [];
   const known = overview.split('\n').flatMap((line) => line.split(/[ |]/).slice(1, 7));

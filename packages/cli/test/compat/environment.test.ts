@@ -19,7 +19,7 @@ function settled(variables: Record<string, string>, ...typed: string[]): Partial
   const behind = typed.includes('--');
   const source = (name: keyof ServeCommandOptions) => command.getOptionValueSource(name);
   const options: Partial<ServeCommandOptions> = settleEnvironment(command.opts(), source, behind);
-  const { watch: _, control: __, sse: ___, upstreamProtocol: ____, ...rest } = options;
+  const { watch: _, control: __, sse: ___, era: ____, ...rest } = options;
   return rest;
 }
 
@@ -92,8 +92,8 @@ describe('an option that would change nothing is refused', () => {
       '--processes needs a command, but this server is an address',
     ],
     ['ignoreTool', 'demo', 'http://127.0.0.1:1/mcp', '--ignore-tool is for a server, and none is given'],
-    ['apiKey', 'command', 'stdio', '--api-key is for HTTP, and stdio is none'],
-    ['sse', 'command', 'unix:/a', '--no-sse is for HTTP, and unix:/a is none'],
+    ['apiKey', 'command', 'stdio', '--api-key needs an HTTP address, and there is only stdio'],
+    ['sse', 'command', 'unix:/a', '--no-sse needs an HTTP address, and there is only unix:/a'],
   ])('%s for %s at %s', (name, serving, address, message) => {
     expect(() => refuseIdle((each) => each === name, serving, [address])).toThrow(message);
     expect(() => refuseIdle(() => false, serving, [address])).not.toThrow();

@@ -70,7 +70,7 @@ describe('what users of supergateway type', () => {
     ],
     [
       ['--stateful', '--sessionTimeout', '60000'],
-      ['--processes', 'per-client', '--session-timeout', '60000'],
+      ['--processes', 'per-conversation', '--session-timeout', '60000'],
     ],
     [['--cors'], ['--allow-origin', '*']],
     [
@@ -88,7 +88,7 @@ describe('what users of supergateway type', () => {
     ],
     [
       ['--protocolVersion', '2025-06-18'],
-      ['--upstream-protocol', '2025-06-18'],
+      ['--era', '2025-06-18'],
     ],
   ])('%j', async (typed, expected) => {
     expect(await ours('serve', ...typed)).toEqual(expected);
@@ -139,7 +139,7 @@ describe('what users of mcp-proxy (npm) type', () => {
     ],
     [
       ['--upstreamProtocol', 'auto', '--stateless=true'],
-      ['--upstream-protocol', 'auto', '--stateless'],
+      ['--era', 'auto', '--stateless'],
     ],
     [['--debug=false', '--modern=false'], []],
   ])('%j', async (typed, expected) => {
@@ -206,7 +206,7 @@ describe('what users of mcp-remote type', () => {
     ],
     [
       ['https://a.example/mcp', '--protocol', 'auto'],
-      ['https://a.example/mcp', '--mode', 'auto'],
+      ['https://a.example/mcp', '--era', 'auto'],
     ],
     [['https://a.example/mcp', '--enable-proxy', '--disable-cookies'], ['https://a.example/mcp']],
     [

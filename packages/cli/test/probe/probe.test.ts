@@ -93,12 +93,12 @@ describe('isthmus probe', () => {
     expect(remembered.report.verdict).toMatchObject({ source: 'cache', era: 'legacy' });
   });
 
-  it('--mode insists', async () => {
-    const { report } = await probe('--mode', '2025-06-18', ...demo());
+  it('--era insists', async () => {
+    const { report } = await probe('--era', '2025-06-18', ...demo());
     expect(report).toMatchObject({ era: 'legacy', revision: '2025-06-18', verdict: { source: 'mode' } });
-    const refused = await isthmus('probe', '--mode', 'modern', ...demo('--era', 'legacy'));
+    const refused = await isthmus('probe', '--era', 'modern', ...demo('--era', 'legacy'));
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain('Leave --mode out');
+    expect(refused.stderr).toContain('Leave --era out');
   });
 });
 

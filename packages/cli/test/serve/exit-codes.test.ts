@@ -19,15 +19,15 @@ describe('an invalid command line ends with 2', () => {
     { args: ['npx', '-y', 'x', '-q'], says: 'hint: A command goes after --: isthmus serve -- npx -y x -q' },
     {
       args: ['http://127.0.0.1:1/', 'unix:/x'],
-      says: 'serve takes no words of its own, and there is "unix:/x"',
+      says: 'serve takes no arguments of its own: "unix:/x"',
     },
     { args: ['--upstream', 'example.com'], says: '"example.com" is not a server address' },
     {
       args: ['--upstream', 'unix:/x', '--', 'node', 'x'],
       says: 'Two targets: unix:/x, and the command after --',
     },
-    { args: ['--upstream-protocol', 'bronze'], says: 'It must be auto, modern, legacy or a revision' },
-    { args: ['--processes', 'many'], says: 'Allowed choices are shared, per-client.' },
+    { args: ['--era', 'bronze'], says: 'It must be auto, modern, legacy or a revision' },
+    { args: ['--processes', 'many'], says: 'Allowed choices are shared, per-conversation.' },
     { args: ['--timeout', 'soon'], says: 'a number of milliseconds' },
     { args: ['--header', 'A: 1', ...demo()], says: '--header needs a URL, but the server is a command' },
     {
@@ -60,9 +60,9 @@ describe('a server that can never be used ends with 3', () => {
     },
     {
       what: 'it does not speak the era that is insisted on',
-      args: ['--upstream-protocol', 'modern', ...demo('--era', 'legacy')],
+      args: ['--era', 'modern', ...demo('--era', 'legacy')],
       says: 'so it is a legacy server',
-      hint: '--upstream-protocol auto finds out what it speaks',
+      hint: '--era auto detects it',
     },
   ])('where $what, with one line and one hint', async ({ args, says, hint }) => {
     const { code, stdout, stderr } = await isthmus('serve', ...HTTP, ...args);
@@ -145,7 +145,7 @@ describe('--help teaches', () => {
       'isthmus serve [options] --upstream URL|unix:PATH|tcp://HOST:PORT',
       'isthmus serve -- npx -y @modelcontextprotocol/server-everything',
       'isthmus serve --listen stdio --upstream https://example.com/mcp',
-      ...['-l, --listen', '-u, --upstream', '--upstream-protocol', '--processes', '--stateless-server'],
+      ...['-l, --listen', '-u, --upstream', '--era', '--processes', '--stateless-server'],
       ...['-t, --timeout', '--cwd', '--env', '-H, --header', '--json', '-q, --quiet', 'Exit codes:'],
     ]) {
       expect(stdout).toContain(words);

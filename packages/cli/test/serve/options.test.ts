@@ -29,7 +29,7 @@ describe('a command without its -- is told where it goes', () => {
   ])('%j', async (args, hint) => {
     const ran = await isthmus('serve', ...args);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
-    expect(ran.stderr).toMatch(/^isthmus: serve takes no words of its own, and there is "\S+"\n/);
+    expect(ran.stderr).toMatch(/^isthmus: serve takes no arguments of its own: "\S+"\n/);
     expect(ran.stderr).toContain(`\nhint: ${hint}\n`);
     expect(ran.stderr).not.toContain('s3cret');
   });
@@ -65,24 +65,24 @@ describe('hints are about options that serve has', () => {
   });
 
   it('an era that the server does not speak ends with 3', async () => {
-    const args = ['--upstream-protocol', 'modern', ...demo('--era', 'legacy')];
+    const args = ['--era', 'modern', ...demo('--era', 'legacy')];
     expect(await isthmus('serve', ...HTTP, ...args)).toEqual({
       code: 3,
       stdout: '',
       stderr:
         'isthmus: Cannot use isthmus demo: it answered server/discover with -32601 "Method not found: server/discover", so it is a legacy server\n' +
-        'hint: --upstream-protocol auto finds out what it speaks\n',
+        'hint: --era auto detects it\n',
     });
   });
 
   it('also where it is an address', async () => {
     const far = await startDemoAt(freeSocket(), '--era', 'legacy');
-    const { code, stderr } = await isthmus('serve', ...HTTP, '--upstream-protocol', 'modern', '-u', far);
+    const { code, stderr } = await isthmus('serve', ...HTTP, '--era', 'modern', '-u', far);
     expect(code).toBe(3);
     expect(stderr.match(/^isthmus: .*$/gm)).toEqual([
       expect.stringMatching(`^isthmus: Cannot use ${far}: it answered .*, so it is a legacy server$`),
     ]);
-    expect(stderr).toMatch(/\nhint: --upstream-protocol auto finds out what it speaks\n$/);
+    expect(stderr).toMatch(/\nhint: --era auto detects it\n$/);
   });
 });
 

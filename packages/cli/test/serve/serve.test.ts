@@ -127,8 +127,8 @@ describe('behind it may stand', () => {
     expect(child.stderr).not.toContain('s3cret');
   });
 
-  it('a server that is spoken to in the era that --upstream-protocol names', async () => {
-    const { child, url } = await startServe(...HTTP, '--upstream-protocol', 'legacy', ...demo());
+  it('a server that is spoken to in the era that --era names', async () => {
+    const { child, url } = await startServe(...HTTP, '--era', 'legacy', ...demo());
     await child.until('far side', () => child.stderr.includes('Behind it:'));
     expect(child.stderr).toContain('a legacy server (2025-11-25).');
     await speaksBothEras(url);

@@ -98,7 +98,7 @@ function judge(
 ): SchemeVerdict {
   const who = payload[principalClaim];
   if (typeof who !== 'string' || who === '' || /\p{Cc}/u.test(who)) {
-    return invalid('The token does not say who it is');
+    return invalid('The token has no subject (sub)');
   }
   const has = new Set(scopesOf(payload));
   if (!required.every((scope) => has.has(scope))) {

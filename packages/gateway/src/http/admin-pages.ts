@@ -21,6 +21,7 @@ import {
   resolveEndpoint,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { type GatewayServerStatus, type GatewayStatus, isHealthy } from '../server-state.js';
+import { homePage } from './home-page.js';
 import { resourceAt, serverPathOf } from './resource-at.js';
 
 export interface AdminPagesOptions {
@@ -28,6 +29,8 @@ export interface AdminPagesOptions {
   readonly endpoint: HttpEndpointOptions;
   /** The principals that see all of `/status` and `/metrics`. Others see the states of the servers. */
   readonly operators?: readonly string[] | undefined;
+  /** The path of the first HTTP address, for the page at `/`. Default `/mcp`. */
+  readonly mainPath?: string | undefined;
   /** More paths that answer as `/healthz` does. */
   readonly healthPaths?: readonly string[] | undefined;
   status(): Promise<GatewayStatus>;
@@ -38,7 +41,7 @@ export interface AdminPagesOptions {
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** The pages for operators: `/healthz`, `/readyz`, `/status`, `/metrics`. */
+/** The pages for operators: `/healthz`, `/readyz`, `/status`, `/metrics`; and `/` for people with a browser. */
 export class AdminPages {
   readonly #options: AdminPagesOptions;
   readonly #settings: HttpEndpointSettings;
@@ -55,10 +58,11 @@ export class AdminPages {
   answer(path: string, exchange: HttpExchange): void {
     const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
     const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
-    if (page && !isRead) {
+    // A client that posts to the root has the wrong path: it gets the answer of any unknown path.
+    if (page && page !== 'home' && !isRead) {
       return refuse({ exchange, headers: {} }, 405, 'This is only to be read', { allow: 'GET, HEAD' });
     }
-    const shown = page ? this.#show(page, exchange) : this.#showNothing(path, exchange);
+    const shown = page && isRead ? this.#show(page, exchange) : this.#showNothing(path, exchange);
     void shown.catch(() => respond(exchange, 500, { error: 'Internal error' }));
   }
 
@@ -91,9 +95,20 @@ export class AdminPages {
         const answer = isReady ? { ready: true } : { ready: false, waitingFor };
         return respond(exchange, isReady ? 200 : 503, { ...answer, ...parked });
       }
+      case 'home':
+        return this.#showHome(exchange);
       default:
         return this.#showInside(page, exchange);
     }
+  }
+
+  /** For everyone whose Host is accepted. It says nothing about the servers. */
+  async #showHome(exchange: HttpExchange): Promise<void> {
+    if (!passGuard(exchange, '/', this.#settings)) return;
+    const { mainPath = '/mcp' } = this.#options;
+    const address = `http://${exchange.header('host') ?? 'localhost'}${mainPath}`;
+    const { type, text } = homePage(address, (exchange.header('accept') ?? '').includes('text/html'));
+    exchange.respond(200, { 'content-type': type, 'content-security-policy': POLICY, ...FRESH }, text);
   }
 
   async #showInside(page: 'status' | 'metrics', exchange: HttpExchange): Promise<void> {
@@ -130,9 +145,10 @@ const VIEWS: Readonly<Record<Sight, (status: GatewayStatus) => unknown>> = {
   health: healthView,
 };
 
-type Page = 'healthz' | 'readyz' | 'status' | 'metrics';
+type Page = 'home' | 'healthz' | 'readyz' | 'status' | 'metrics';
 
 const PAGES: Readonly<Record<string, Page>> = Object.assign(Object.create(null), {
+  '/': 'home',
   '/healthz': 'healthz',
   '/health': 'healthz',
   '/livez': 'healthz',
@@ -142,6 +158,9 @@ const PAGES: Readonly<Record<string, Page>> = Object.assign(Object.create(null),
   '/status': 'status',
   '/metrics': 'metrics',
 });
+
+/** The page has a few rules of style, and nothing else. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const FRESH: HttpHeaders = { 'cache-control': 'no-store', ...UNREADABLE_ELSEWHERE };
 

@@ -140,5 +140,5 @@ const ENDINGS: Readonly<Record<CallOutcome, string>> = {
   input_required: 'was answered with questions',
   tool_error: 'was answered: the tool failed',
   error: 'failed',
-  cancelled: 'was called off',
+  cancelled: 'was cancelled',
 };

@@ -43,9 +43,9 @@ describe('a token of an authorization server', () => {
     ['that has expired', { exp: NOW - 60 }, 'The token has expired'],
     ['that never expires', { exp: undefined }, 'The claim exp does not fit'],
     ['of the future', { nbf: NOW + 120 }, 'The claim nbf does not fit'],
-    ['of nobody', { sub: undefined }, 'The token does not say who it is'],
-    ['of a name that is none', { sub: 'ada\r\nx-admin: 1' }, 'The token does not say who it is'],
-    ['of something odd', { sub: 7 }, 'The token does not say who it is'],
+    ['of nobody', { sub: undefined }, 'The token has no subject (sub)'],
+    ['of a name that is none', { sub: 'ada\r\nx-admin: 1' }, 'The token has no subject (sub)'],
+    ['of something odd', { sub: 7 }, 'The token has no subject (sub)'],
   ])('%s is refused', async (_what, claims, why) => {
     const authority = await openAuthority();
     const { who } = await guarded({ jwt: jwtOf(authority) });

@@ -102,7 +102,7 @@ describe('where nothing is', () => {
       'application/json',
       { error: 'There is nothing at /mcp/nobody; /status has the addresses of the servers' },
     ]);
-    for (const path of ['/', '/mcp/a/b', '/servers/a', '/servers/mcp', '/mcp/A', '/mcpa', '/status/x']) {
+    for (const path of ['/mcp/a/b', '/servers/a', '/servers/mcp', '/mcp/A', '/mcpa', '/status/x']) {
       expect((await get(path)).status, path).toBe(404);
     }
     expect((await ask(at('/nowhere'), { method: 'POST', body: 'x'.repeat(100_000) })).status).toBe(404);

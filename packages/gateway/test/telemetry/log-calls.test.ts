@@ -36,7 +36,7 @@ it('says of a call what it was, who made it, and how it ended', () => {
 it.each([
   ['debug', 'tools/call forecast was answered: the tool failed', { outcome: 'tool_error' }],
   ['debug', 'tools/call forecast was answered with questions', { outcome: 'input_required' }],
-  ['debug', 'tools/list was called off', { method: 'tools/list', tool: undefined, outcome: 'cancelled' }],
+  ['debug', 'tools/list was cancelled', { method: 'tools/list', tool: undefined, outcome: 'cancelled' }],
   [
     'info',
     'tools/call forecast failed: no such tool',

@@ -202,7 +202,7 @@ function askedTwice(view: View): Opinion {
   }
   return view.succeeded
     ? skip(
-        'the client listed once; a client that does the steps of MCP_STEPS prints "mcp-steps: done" on stderr (docs/check-client.md)',
+        'the client listed once; a client that does the steps of MCP_STEPS prints "mcp-steps: done" on stderr (isthmus docs check-client)',
       )
     : fail(`The client listed once and ${outcome(view)}`, AGAIN, lists[0]);
 }

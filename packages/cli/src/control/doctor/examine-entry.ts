@@ -134,6 +134,7 @@ async function tryServer(
     const session = {
       client,
       connector,
+      interrupted: signal,
       request: <T>(_what: string, make: (options: { signal: AbortSignal }) => Promise<T>) => make({ signal }),
     };
     const report = toReport(await probeServer(session, noise, new Map()));

@@ -147,8 +147,8 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
     meaning: 'The era of the server: auto detects it; modern, legacy or a revision requires it.',
     default: 'auto',
     flag: {
-      serve: '--upstream-protocol <era>',
-      attach: '-m, --mode <mode>',
+      serve: '--era <era>',
+      attach: '-e, --era <era>',
       help: 'detect the era of the server (auto), or require modern, legacy or a revision (default: auto)',
       typed: 'mode',
     },
@@ -197,9 +197,8 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
     examples: ['shared', 'per-conversation', 'per-principal', { pool: 2 }],
     flag: {
       serve: '--processes <model>',
-      help: 'one process for all clients, or one for each legacy client (default: shared; per-client if stdio is the only address)',
-      typed: ['shared', 'per-client'],
-      toOption: (typed) => (typed === 'per-client' ? 'per-conversation' : typed),
+      help: 'one process for all clients, or one for each legacy client (default: shared; per-conversation if stdio is the only address)',
+      typed: ['shared', 'per-conversation'],
     },
   }),
   maxProcesses: forCommands({ ...COUNT, meaning: 'How many processes may run at once.' }),
