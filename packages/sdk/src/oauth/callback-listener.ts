@@ -30,7 +30,9 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
   let waiting: ServerResponse | undefined;
   let origin = '';
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const url = new URL(request.url ?? '/', 'http://callback');
+    // A scanner may send a path that is not a part of any URL.
+    if (!URL.canParse(request.url ?? '', 'http://callback')) return respond(response, 400, REFUSED);
+    const url = new URL(request.url ?? '', 'http://callback');
     const isOurs = request.method === 'GET' && url.pathname === path && request.headers.host === origin;
     // A scan of ports must not end the login, so everything else is refused and has no consequence.
     if (!isOurs || !isEqual(url.searchParams.get('state'), options.state))
@@ -58,6 +60,13 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
       }
     },
   };
+}
+
+/** The parameters of an address that the browser was sent to, or of a query alone. */
+export function paramsOf(response: string | URL | URLSearchParams): URLSearchParams {
+  if (response instanceof URLSearchParams) return response;
+  const text = String(response).trim();
+  return URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams(text.replace(/^\?/, ''));
 }
 
 function listen(

@@ -1,10 +1,11 @@
 import { IsthmusError } from '../errors.js';
 import { isJsonObject } from '../wire/json-rpc.js';
+import { chooseAuthMethod, type TokenClient } from './client-authentication.js';
 import type { AuthorizationServerMetadata } from './discovery/authorization-server.js';
 import type { OAuthHttp } from './discovery/oauth-http.js';
+import { toldText } from './login-status.js';
 import type { OAuthSettings } from './options.js';
 import type { LoginClient, LoginRecord, TokenAuthMethod } from './store/login-record.js';
-import { chooseAuthMethod, type TokenClient } from './token-endpoint.js';
 
 /** How this client will identify itself at an authorization server. */
 export type Identity =
@@ -95,7 +96,7 @@ export async function registerClient(
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok || !isJsonObject(answer) || typeof answer['client_id'] !== 'string') {
-    throw refusedRegistration(metadata.issuer, response.status, answer, redirectUri);
+    throw refusedRegistration(metadata.issuer, response.status, answer, redirectUri, registrationToken);
   }
   const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
   const method = answer['token_endpoint_auth_method'];
@@ -109,9 +110,28 @@ export async function registerClient(
   };
 }
 
+/** A secret goes to an authorization server that only the server has named when the user agrees, and not otherwise. */
+export async function confirmIssuer(
+  identity: Identity,
+  issuer: string,
+  stored: LoginRecord | undefined,
+  settings: OAuthSettings,
+): Promise<void> {
+  const hasSecret = settings.clientSecret !== undefined;
+  if (identity.kind !== 'known' || identity.client.kind !== 'preregistered' || !hasSecret) return;
+  if (settings.issuer !== undefined || settings.tokenEndpoint !== undefined) return;
+  if (stored?.issuer === issuer && stored.client.id === identity.client.id) return;
+  if (await settings.ask.trustIssuer?.(issuer)) return;
+  throw new IsthmusError(
+    'UNAUTHORIZED',
+    `The server names the authorization server ${issuer}. The client secret is not sent there until you name it (issuer, --issuer)`,
+    { sent: 'no' },
+  );
+}
+
 /** The client for the token endpoint: a configured secret stays in the configuration. */
 export function tokenClientOf(client: LoginClient, settings: OAuthSettings): TokenClient {
-  const configured = client.kind === 'preregistered';
+  const configured = client.kind === 'preregistered' && client.id === settings.clientId;
   return {
     id: client.id,
     authMethod: client.authMethod,
@@ -142,11 +162,12 @@ function refusedRegistration(
   status: number,
   answer: unknown,
   redirectUri: string | undefined,
+  token = '',
 ): IsthmusError {
   const { error, error_description: text } = isJsonObject(answer) ? answer : {};
   const why = [error, text].filter((part) => typeof part === 'string').join(': ');
   const message =
-    `${issuer} did not register this client (HTTP ${status}${why ? `, ${why.slice(0, 300)}` : ''}) with the ` +
+    `${issuer} did not register this client (HTTP ${status}${why ? `, ${toldText(why, [token])}` : ''}) with the ` +
     `redirect URI ${redirectUri ?? '(none)'}; register one there and give its id (clientId, --client-id)`;
   return new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
 }

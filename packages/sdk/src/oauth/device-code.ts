@@ -15,7 +15,6 @@ export async function grantByDevice(
   scopes: readonly string[],
   network: LoginNetwork,
   settings: OAuthSettings,
-  signal: AbortSignal,
 ): Promise<GrantedToken> {
   const { issuer, tokenEndpoint, deviceAuthorizationEndpoint: endpoint } = metadata;
   const { ask, clock, timeoutMs } = settings;
@@ -52,7 +51,7 @@ export async function grantByDevice(
   let intervalMs = positive(answer['interval'], 5) * 1000;
   const params = { device_code: device, ...(resource !== undefined && { resource }) };
   while (clock.now() < until) {
-    await pause(clock, intervalMs, signal);
+    await pause(clock, intervalMs, NEVER);
     try {
       const own = tokenClientOf(client, settings);
       return await requestToken(network.http, {
@@ -72,6 +71,9 @@ export async function grantByDevice(
   }
   throw refused('The code was not entered in time');
 }
+
+/** A login ends by itself when its code does. */
+const NEVER = new AbortController().signal;
 
 function positive(value: unknown, otherwise: number): number {
   return typeof value === 'number' && value > 0 ? value : otherwise;

@@ -2,13 +2,25 @@ import { createDeferred, type Deferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
 import { pause } from '../transport/http-client/deadline.js';
 import { newState, prepareAuthorization, readAuthorizationResponse } from './authorization-code.js';
-import { type CallbackListener, listenForCallback } from './callback-listener.js';
-import { chooseIdentity, type Identity, registerClient, tokenClientOf } from './client-identity.js';
+import { type CallbackListener, listenForCallback, paramsOf } from './callback-listener.js';
+import {
+  chooseIdentity,
+  confirmIssuer,
+  type Identity,
+  registerClient,
+  tokenClientOf,
+} from './client-identity.js';
 import { grantByDevice } from './device-code.js';
 import type { LoginFacts, LoginNetwork } from './discovery/login-facts.js';
 import { isSafeUrl, type OAuthSettings } from './options.js';
 import type { LoginClient, LoginRecord } from './store/login-record.js';
 import { type GrantedToken, requestToken, TokenRefused } from './token-endpoint.js';
+
+/** A login that waits for the response of a browser. */
+export interface PendingResponse {
+  deferred: Deferred<URLSearchParams> | undefined;
+  state: string | undefined;
+}
 
 export interface GrantContext {
   readonly server: URL;
@@ -18,8 +30,7 @@ export interface GrantContext {
   /** The login that is stored now. */
   readonly stored: LoginRecord | undefined;
   /** Receives the response of a browser that does not come back to this machine. */
-  readonly responses: { deferred: Deferred<URLSearchParams> | undefined };
-  readonly signal: AbortSignal;
+  readonly responses: PendingResponse;
 }
 
 export interface Granted {
@@ -31,7 +42,7 @@ export interface Granted {
 export async function grantLogin(context: GrantContext, scopes: readonly string[]): Promise<Granted> {
   const { facts, settings, stored, network } = context;
   const identity = chooseIdentity(facts.metadata, stored, settings);
-  await confirmIssuer(identity, context);
+  await confirmIssuer(identity, facts.metadata.issuer, stored, settings);
   try {
     switch (settings.grant) {
       case 'client-credentials':
@@ -42,7 +53,7 @@ export async function grantLogin(context: GrantContext, scopes: readonly string[
           identity.kind === 'known'
             ? identity.client
             : await registerClient(network.http, identity.endpoint, undefined, metadata, settings);
-        const token = await grantByDevice(facts, client, scopes, network, settings, context.signal);
+        const token = await grantByDevice(facts, client, scopes, network, settings);
         return { client, token };
       }
       default:
@@ -50,7 +61,7 @@ export async function grantLogin(context: GrantContext, scopes: readonly string[
     }
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
-    throw refused(`${facts.metadata.issuer} gave no token: ${error.message.slice(0, 300)}`);
+    throw refused(`${facts.metadata.issuer} gave no token: ${error.message}`);
   }
 }
 
@@ -65,15 +76,9 @@ async function grantByCredentials(
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     ...(facts.resource !== undefined && { resource: facts.resource }),
   };
-  const own = tokenClientOf(client, settings);
-  const grantType = 'client_credentials';
   const token = await requestToken(network.http, {
-    issuer,
-    tokenEndpoint,
-    client: own,
-    grantType,
-    params,
-    now: settings.clock.now,
+    ...{ issuer, tokenEndpoint, client: tokenClientOf(client, settings) },
+    ...{ grantType: 'client_credentials', params, now: settings.clock.now },
   });
   return { client, token };
 }
@@ -83,7 +88,7 @@ async function grantByCode(
   identity: Identity,
   scopes: readonly string[],
 ): Promise<Granted> {
-  const { facts, settings, network, signal } = context;
+  const { facts, settings, network } = context;
   const { metadata, resource } = facts;
   const state = newState();
   const listener =
@@ -95,12 +100,10 @@ async function grantByCode(
     const pending = await prepareAuthorization({
       ...{ metadata, clientId: client.id, redirectUri, state, scopes, resource, settings },
     });
-    const response = await visit(pending.url, listener, context);
-    signal.throwIfAborted();
+    const response = await visit(pending.url, state, listener, context);
     const code = readAuthorizationResponse(response, pending);
     const token = await requestToken(network.http, {
-      issuer: metadata.issuer,
-      tokenEndpoint: metadata.tokenEndpoint,
+      ...{ issuer: metadata.issuer, tokenEndpoint: metadata.tokenEndpoint },
       client: tokenClientOf(client, settings),
       grantType: 'authorization_code',
       params: {
@@ -158,8 +161,9 @@ async function clientFor(
 /** Sends the user to a page, and waits for the response: at the listener, from the user, or from the program. */
 async function visit(
   page: URL,
+  state: string,
   listener: CallbackListener | undefined,
-  { settings, responses, signal }: GrantContext,
+  { settings, responses }: GrantContext,
 ): Promise<URLSearchParams> {
   const { open, ask, clock, timeoutMs } = settings;
   // The metadata was checked; this is the last check before a program of the system gets the URL (AUTH-C-058).
@@ -167,13 +171,14 @@ async function visit(
   const over = new AbortController();
   const given = createDeferred<URLSearchParams>();
   responses.deferred = given;
+  responses.state = state;
   const opening = (async () => {
     await open?.(page);
     // Waits for the response: opening a page is not the end.
     return new Promise<never>(() => {});
   })();
   const pasted = ask.callback?.(page, over.signal).then(paramsOf) ?? new Promise<never>(() => {});
-  const late = pause(clock, timeoutMs, AbortSignal.any([over.signal, signal])).then(() => {
+  const late = pause(clock, timeoutMs, over.signal).then(() => {
     throw refused(`The login was not finished within ${Math.round(timeoutMs / 1000)} s`);
   });
   const sources = [opening, pasted, late, given.promise, ...(listener ? [listener.arrived] : [])];
@@ -185,27 +190,6 @@ async function visit(
     responses.deferred = undefined;
     over.abort(new IsthmusError('CANCELLED', 'The login has ended', { sent: 'no' }));
   }
-}
-
-/** The parameters of an address that a user has pasted, or of a query alone. */
-export function paramsOf(text: string): URLSearchParams {
-  const trimmed = text.trim();
-  return URL.canParse(trimmed)
-    ? new URL(trimmed).searchParams
-    : new URLSearchParams(trimmed.replace(/^\?/, ''));
-}
-
-/** A secret goes to an authorization server that only the server has named when the user agrees, and not otherwise. */
-async function confirmIssuer(identity: Identity, { facts, settings, stored }: GrantContext): Promise<void> {
-  const hasSecret = settings.clientSecret !== undefined;
-  if (identity.kind !== 'known' || identity.client.kind !== 'preregistered' || !hasSecret) return;
-  const { issuer } = facts.metadata;
-  if (settings.issuer !== undefined || settings.tokenEndpoint !== undefined) return;
-  if (stored?.issuer === issuer && stored.client.id === identity.client.id) return;
-  if (await settings.ask.trustIssuer?.(issuer)) return;
-  throw refused(
-    `The server names the authorization server ${issuer}. The client secret is not sent there until you name it (issuer, --issuer)`,
-  );
 }
 
 function knownClient(identity: Identity): LoginClient {

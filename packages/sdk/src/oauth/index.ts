@@ -1,7 +1,9 @@
 /** Logins with OAuth: for `http(url, { auth: oauth() })`. */
+export type { PrivateKeyOptions } from './client-authentication.js';
+export type { LoginStatus } from './login-status.js';
 export { type OAuth, oauth } from './oauth.js';
 export type { CallbackSettings, DeviceCode, OAuthOptions, OAuthQuestions } from './options.js';
-export type { LoginStatus, ServerLogin } from './server-login.js';
+export type { ServerLogin } from './server-login.js';
 export { fileLoginStore } from './store/file-store.js';
 export {
   type LoginClient,
@@ -11,4 +13,3 @@ export {
   memoryLoginStore,
   type TokenAuthMethod,
 } from './store/login-record.js';
-export type { PrivateKeyOptions } from './token-endpoint.js';

@@ -1,6 +1,7 @@
 import { IsthmusError } from '../errors.js';
 import type { HttpAuth } from '../transport/http-client/options.js';
 import { httpUrl } from '../transport/http-client/options.js';
+import { paramsOf } from './callback-listener.js';
 import { type OAuthOptions, resolveOAuth } from './options.js';
 import type { ServerLogin } from './server-login.js';
 
@@ -39,10 +40,14 @@ export function oauth(options: OAuthOptions = {}): OAuth {
   return {
     login: (url) => loginOf(httpUrl(url)),
     finish(response) {
-      for (const login of opened) {
-        if (login.isWaiting) return login.finish(response);
-      }
-      throw new IsthmusError('INVALID_OPTION', 'No login waits for a response', { sent: 'no' });
+      const params = paramsOf(response);
+      // Several logins may wait. The state says which one is meant.
+      const waiting = opened.filter((login) => login.waitsFor !== undefined);
+      const meant = waiting.find((login) => login.waitsFor === params.get('state'));
+      if (meant) return meant.finish(params);
+      const message =
+        waiting.length > 0 ? 'The response belongs to no login that waits' : 'No login waits for a response';
+      throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
     },
     forServer: loginOf,
   };

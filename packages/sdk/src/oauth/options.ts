@@ -1,9 +1,9 @@
 import { checkedOptions, type OptionNames } from '../arguments.js';
 import { type Clock, systemClock } from '../async/clock.js';
 import { IsthmusError } from '../errors.js';
+import type { PrivateKeyOptions } from './client-authentication.js';
 import { isLoopbackHost } from './discovery/addresses.js';
 import { type LoginStore, memoryLoginStore } from './store/login-record.js';
-import type { PrivateKeyOptions } from './token-endpoint.js';
 
 /** How to log in to a server. Everything is optional: most servers describe what they need. */
 export interface OAuthOptions {

@@ -1,27 +1,11 @@
-import { createPrivateKey } from 'node:crypto';
 import * as lib from 'oauth4webapi';
 import { IsthmusError, messageOf } from '../errors.js';
 import { isJsonObject } from '../wire/json-rpc.js';
+import { clientAuthentication, type TokenClient } from './client-authentication.js';
 import { scopesOf } from './discovery/challenge.js';
 import { type OAuthHttp, unreachable } from './discovery/oauth-http.js';
-import type { LoginToken, TokenAuthMethod } from './store/login-record.js';
-
-/** The client as it identifies itself at the token endpoint. */
-export interface TokenClient {
-  readonly id: string;
-  readonly authMethod: TokenAuthMethod;
-  readonly secret: string | undefined;
-  readonly privateKey: PrivateKeyOptions | undefined;
-}
-
-/** A key that signs assertions of the client (`private_key_jwt`). */
-export interface PrivateKeyOptions {
-  /** PKCS #8, as PEM. */
-  readonly pem: string;
-  /** For example `ES256` or `RS256`. */
-  readonly algorithm: string;
-  readonly keyId?: string;
-}
+import { toldText } from './login-status.js';
+import type { LoginToken } from './store/login-record.js';
 
 export interface TokenRequest {
   readonly issuer: string;
@@ -67,9 +51,12 @@ export async function requestToken(http: OAuthHttp, request: TokenRequest): Prom
     const token = await lib.processGenericTokenEndpointResponse(server, known, response);
     return toToken(token, now());
   } catch (error) {
-    throw toFailure(error, issuer);
+    const secrets = [...SECRET_PARAMS.flatMap((name) => params[name] ?? []), client.secret ?? ''];
+    throw toFailure(error, issuer, secrets);
   }
 }
+
+const SECRET_PARAMS = ['code', 'code_verifier', 'refresh_token', 'device_code'];
 
 /** Tells the authorization server that a token is not needed any more (RFC 7009). */
 export async function revokeToken(
@@ -95,57 +82,6 @@ export async function revokeToken(
   await lib.processRevocationResponse(response);
 }
 
-/** The methods to use: what the server lists and the client has the means for. */
-export function chooseAuthMethod(
-  listed: readonly string[] | undefined,
-  { hasSecret, hasKey }: { readonly hasSecret: boolean; readonly hasKey: boolean },
-): TokenAuthMethod {
-  if (hasKey) return 'private_key_jwt';
-  const fitting: readonly TokenAuthMethod[] = hasSecret
-    ? ['client_secret_basic', 'client_secret_post', 'none']
-    : ['none'];
-  return fitting.find((method) => listed?.includes(method)) ?? fitting[0]!;
-}
-
-/** As `application/x-www-form-urlencoded` writes a value. It leaves `*-._` as they are, as servers expect. */
-export function formEncode(value: string): string {
-  return new URLSearchParams([['', value]]).toString().slice(1);
-}
-
-async function clientAuthentication(client: TokenClient): Promise<lib.ClientAuth> {
-  const { id, authMethod, secret = '', privateKey } = client;
-  switch (authMethod) {
-    case 'none':
-      return lib.None();
-    case 'client_secret_post':
-      return lib.ClientSecretPost(secret);
-    case 'client_secret_basic':
-      // The library also encodes `-`, which some servers do not decode.
-      return (_server, _client, _body, headers) => {
-        const pair = Buffer.from(`${formEncode(id)}:${formEncode(secret)}`).toString('base64');
-        headers.set('authorization', `Basic ${pair}`);
-      };
-    case 'private_key_jwt':
-      return lib.PrivateKeyJwt(await importKey(privateKey));
-  }
-}
-
-async function importKey(options: PrivateKeyOptions | undefined): Promise<lib.PrivateKey> {
-  if (!options)
-    throw new IsthmusError('INVALID_OPTION', 'private_key_jwt needs a private key', { sent: 'no' });
-  const { importPKCS8 } = await import('jose');
-  try {
-    const pem = createPrivateKey(options.pem).export({ type: 'pkcs8', format: 'pem' });
-    const key = (await importPKCS8(String(pem), options.algorithm)) as lib.CryptoKey;
-    return options.keyId === undefined ? { key } : { key, kid: options.keyId };
-  } catch {
-    // The reason may contain parts of the key.
-    throw new IsthmusError('INVALID_OPTION', `The private key is not a key for ${options.algorithm}`, {
-      sent: 'no',
-    });
-  }
-}
-
 /**
  * Servers answer with what the library refuses: `null` fields, no `token_type`, an error with status 200, an ID token of
  * another issuer. The answer is cleaned before the library reads it.
@@ -161,11 +97,14 @@ function fetchThrough(
     }
     const { id_token, ...rest } = body;
     const clean = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-    if (clean['error'] !== undefined) {
-      return Response.json(clean, { status: response.status >= 400 ? response.status : 400 });
-    }
-    if (response.status === 429 || response.status >= 500) {
+    const { error } = clean;
+    // A server that is busy or broken says nothing about the login.
+    const isBusy = response.status === 429 || response.status >= 500 || BUSY_ERRORS.has(error);
+    if (isBusy && !WAITING_ERRORS.has(error)) {
       throw unreachable(`The token endpoint answered with HTTP ${response.status}`);
+    }
+    if (error !== undefined) {
+      return Response.json(clean, { status: response.status >= 400 ? response.status : 400 });
     }
     const expires = Number(clean['expires_in']);
     if (clean['expires_in'] !== undefined) {
@@ -176,6 +115,10 @@ function fetchThrough(
   };
 }
 
+const BUSY_ERRORS: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
+/** Of a login by device code. */
+const WAITING_ERRORS: ReadonlySet<unknown> = new Set(['authorization_pending', 'slow_down']);
+
 function toRequest({ body, headers }: { body?: unknown; headers: Record<string, string> }) {
   return { method: 'POST' as const, headers: { ...headers }, body: String(body), maxBytes: 1024 * 1024 };
 }
@@ -184,7 +127,7 @@ function toToken(token: lib.TokenEndpointResponse, now: number): GrantedToken {
   if (token.token_type !== 'bearer') {
     throw new IsthmusError(
       'UNAUTHORIZED',
-      `The token has the type ${token.token_type}, which is not supported`,
+      `The token has the type ${toldText(token.token_type)}, which is not supported`,
       {
         sent: 'no',
       },
@@ -199,11 +142,20 @@ function toToken(token: lib.TokenEndpointResponse, now: number): GrantedToken {
   };
 }
 
-function toFailure(error: unknown, issuer: string): unknown {
-  if (error instanceof lib.ResponseBodyError) return new TokenRefused(error.error, error.error_description);
+/** Nothing of the answer but its error: the rest may be a token. */
+function toFailure(error: unknown, issuer: string, secrets: readonly string[]): unknown {
+  if (error instanceof lib.ResponseBodyError) {
+    const { error_description: text } = error;
+    return new TokenRefused(toldText(error.error, secrets), text && toldText(text, secrets));
+  }
   if (error instanceof IsthmusError) return error;
-  return new IsthmusError('UNAUTHORIZED', `The answer of ${issuer} cannot be used: ${messageOf(error)}`, {
-    sent: 'no',
-    cause: error,
-  });
+  const why =
+    error instanceof lib.OperationProcessingError ? 'it is not an answer with a token' : messageOf(error);
+  return new IsthmusError(
+    'UNAUTHORIZED',
+    `The answer of ${issuer} cannot be used: ${toldText(why, secrets)}`,
+    {
+      sent: 'no',
+    },
+  );
 }

@@ -1,4 +1,5 @@
 import { IsthmusError } from '../../errors.js';
+import { toldText } from '../login-status.js';
 import type { AddressRule } from './addresses.js';
 import type { OAuthHttp } from './oauth-http.js';
 import { readDocument, stringsOf } from './protected-resource.js';
@@ -32,7 +33,9 @@ export async function findAuthorizationServer(
   issuer: string,
   options: FindAuthorizationServerOptions,
 ): Promise<AuthorizationServerMetadata | undefined> {
-  if (!URL.canParse(issuer)) throw refused(`"${issuer}" is not a URL`);
+  // It is repeated in messages, so it may have only what a URL has.
+  if (!URL.canParse(issuer) || !/^[\x21-\x7e]{1,2000}$/.test(issuer))
+    throw refused(`"${toldText(issuer)}" is not a URL`);
   let withoutPkce: AuthorizationServerMetadata | undefined;
   for (const url of metadataUrls(new URL(issuer))) {
     const document = await readDocument(options.http, url);
@@ -88,7 +91,7 @@ function checkIssuer(found: unknown, wanted: string, onWarning: (warning: string
     return;
   }
   throw refused(
-    `The authorization server ${wanted} calls itself ${JSON.stringify(found)}; if that is right, name it (issuer, --issuer)`,
+    `The authorization server ${wanted} calls itself ${toldText(JSON.stringify(found) ?? 'nothing')}; if that is right, name it (issuer, --issuer)`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { IsthmusError } from '../../errors.js';
+import { toldText } from '../login-status.js';
 import type { OAuthSettings } from '../options.js';
 import { type AddressRule, addressRule } from './addresses.js';
 import {
@@ -64,13 +65,21 @@ async function findMetadata(
   const issuers = issuer === undefined ? (published?.authorizationServers ?? []) : [issuer];
   if (issuers.length > 0) {
     const inOrder = [...issuers].sort((a, b) => Number(b === knownIssuer) - Number(a === knownIssuer));
+    let firstFailure: unknown;
     for (const each of inOrder) {
-      const found = await findAuthorizationServer(each, options);
-      if (found) return found;
+      try {
+        const found = await findAuthorizationServer(each, options);
+        if (found) return found;
+      } catch (error) {
+        // An outage must not lead a user to another authorization server than that of the login.
+        if (each === knownIssuer) throw error;
+        firstFailure ??= error;
+      }
     }
+    if (firstFailure) throw firstFailure;
     throw new IsthmusError(
       'UNAUTHORIZED',
-      `${inOrder.join(', ')} publishes no metadata of an authorization server`,
+      `${toldText(inOrder.join(', '))} publishes no metadata of an authorization server`,
       {
         sent: 'no',
       },

@@ -1,5 +1,6 @@
 import { IsthmusError } from '../../errors.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
+import { toldText } from '../login-status.js';
 import { type OAuthHttp, unreachable } from './oauth-http.js';
 
 /** What a server publishes about itself (RFC 9728): the part that a login needs. */
@@ -37,7 +38,7 @@ export async function findProtectedResource(
     if (found.resource === configured || covers(found.resource, server)) return found;
     throw new IsthmusError(
       'UNAUTHORIZED',
-      `${candidate.href} describes the resource ${found.resource}, which is not ${server.origin}${server.pathname}; the login was not begun`,
+      `${candidate.href} describes the resource ${toldText(found.resource)}, which is not ${server.origin}${server.pathname}; the login was not begun`,
       { sent: 'no' },
     );
   }
@@ -102,7 +103,7 @@ function toUrl(text: string): URL {
   if (URL.canParse(text)) return new URL(text);
   throw new IsthmusError(
     'UNAUTHORIZED',
-    `The server names metadata that is not a URL: ${JSON.stringify(text)}`,
+    `The server names metadata that is not a URL: ${toldText(JSON.stringify(text))}`,
     {
       sent: 'no',
     },

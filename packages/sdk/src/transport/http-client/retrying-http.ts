@@ -89,7 +89,7 @@ export class RetryingHttp {
     authorization: string | undefined,
   ): Promise<HttpAnswer> {
     const own = isTrusted ? await this.#credentials.headers() : {};
-    if (authorization !== undefined) own['authorization'] = authorization;
+    if (authorization !== undefined) own['authorization'] ??= authorization;
     try {
       return await this.#dispatch({ ...request, headers: { ...own, ...request.headers } });
     } catch (error) {
