@@ -11,6 +11,8 @@ export interface TestAuthorizationServer {
   readonly provider: Provider;
   /** Publishes a client metadata document (CIMD) at an https URL that only this server can read. */
   publish(url: string, document: object): void;
+  /** Forgets a registered client, as a restart without storage does. */
+  forget(clientId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,8 +21,11 @@ export interface AuthorizationServerOptions {
   readonly accessTokenTtl?: number;
   readonly clients?: readonly object[];
   readonly registration?: boolean;
-  readonly deviceFlow?: boolean;
+  /** How clients may authenticate. */
+  readonly authMethods?: readonly string[];
 }
+
+const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
 export const SCOPES = 'mcp:read mcp:write';
 
@@ -28,7 +33,7 @@ export const SCOPES = 'mcp:read mcp:write';
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions = {},
 ): Promise<TestAuthorizationServer> {
-  const { accessTokenTtl = 60, clients = [], registration = true } = options;
+  const { accessTokenTtl = 60, clients = [], registration = true, authMethods = AUTH_METHODS } = options;
   const log: string[] = [];
   const documents = new Map<string, object>();
   const server = createServer();
@@ -43,7 +48,7 @@ export async function startAuthorizationServer(
     rotateRefreshToken: true,
     issueRefreshToken: async (_: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
       client.grantTypeAllowed('refresh_token'),
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    clientAuthMethods: authMethods,
     enabledJWA: { clientAuthSigningAlgValues: ['ES256', 'RS256'] },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     ttl: {
@@ -90,6 +95,7 @@ export async function startAuthorizationServer(
     log,
     provider,
     publish: (url, document) => void documents.set(url, document),
+    forget: (clientId) => provider.Client.adapter.destroy(clientId),
     async close() {
       server.closeAllConnections();
       server.close();

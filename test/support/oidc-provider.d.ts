@@ -21,7 +21,9 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>);
     readonly AccessToken: TokenModel;
+    readonly RefreshToken: TokenModel;
     readonly ClientCredentials: TokenModel;
+    readonly Client: { readonly adapter: { destroy(id: string): Promise<void> } };
     readonly Grant: new (of: {
       accountId: string;
       clientId: string;

@@ -9,8 +9,8 @@ export interface ProtectedServer {
   readonly url: string;
   /** The status of each MCP request, in order, with the scopes of its token. */
   readonly log: string[];
-  /** Names another authorization server from now on. */
-  issuer: string;
+  /** Names another authorization server from now on, and takes its tokens only. */
+  move(authorization: { issuer: string; provider: Provider }): void;
   close(): Promise<void>;
 }
 
@@ -41,8 +41,8 @@ export async function startProtectedServer(authorization: {
     const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
     const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
     const known = token
-      ? ((await authorization.provider.AccessToken.find(token)) ??
-        (await authorization.provider.ClientCredentials.find(token)))
+      ? ((await state.provider.AccessToken.find(token)) ??
+        (await state.provider.ClientCredentials.find(token)))
       : undefined;
     const isGood = known !== undefined && [known.aud].flat().includes(`${origin}/mcp`);
     if (!isGood) {
@@ -63,16 +63,11 @@ export async function startProtectedServer(authorization: {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const state = { origin, issuer: authorization.issuer };
+  const state = { origin, issuer: authorization.issuer, provider: authorization.provider };
   return {
     url: `${origin}/mcp`,
     log,
-    get issuer() {
-      return state.issuer;
-    },
-    set issuer(value) {
-      state.issuer = value;
-    },
+    move: ({ issuer, provider }) => void Object.assign(state, { issuer, provider }),
     async close() {
       await serving.close();
       server.closeAllConnections();

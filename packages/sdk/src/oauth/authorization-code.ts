@@ -65,7 +65,10 @@ export function readAuthorizationResponse(params: URLSearchParams, pending: Pend
     issuer: metadata.issuer,
     authorization_response_iss_parameter_supported: metadata.sendsIssuer,
   };
+  // The library looks only at some of them.
+  const isTwice = ['code', 'state', 'iss', 'error'].some((name) => params.getAll(name).length > 1);
   try {
+    if (isTwice) throw new Error('A parameter comes twice');
     const checked = lib.validateAuthResponse(server, { client_id: clientId }, params, state);
     const code = checked.get('code');
     if (code) return code;

@@ -139,3 +139,31 @@ function goesDirect(url: URL, env: Environment): boolean {
     return (wanted === '' || wanted === port) && (host === name || host.endsWith(`.${name}`));
   });
 }
+
+/** The answer as it is shown to people. A server may repeat the token that it refuses. */
+export function withoutToken(answer: HttpAnswer, authorization: string | undefined): HttpAnswer {
+  const token = authorization?.split(' ')[1];
+  if (!token) return answer;
+  const hide = (text: string) => text.replaceAll(token, '[hidden]');
+  const { status, body } = answer;
+  return {
+    status,
+    header(name) {
+      const value = answer.header(name);
+      return value === undefined ? undefined : hide(value);
+    },
+    body: (async function* () {
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      for await (const chunk of body) {
+        length += chunk.length;
+        chunks.push(chunk);
+        if (length > MAX_SHOWN_BYTES) break;
+      }
+      yield Buffer.from(hide(Buffer.concat(chunks).toString('latin1')), 'latin1');
+    })(),
+    discard: () => answer.discard(),
+  };
+}
+
+const MAX_SHOWN_BYTES = 1024 * 1024;

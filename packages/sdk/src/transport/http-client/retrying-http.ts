@@ -1,6 +1,6 @@
 import { orAborted } from '../../async/abort.js';
 import { pause } from './deadline.js';
-import type { Dispatch, HttpAnswer, HttpRequest } from './dispatch.js';
+import { type Dispatch, type HttpAnswer, type HttpRequest, withoutToken } from './dispatch.js';
 import { callerFailed, networkFailure, statusFailure } from './failures.js';
 import {
   type AuthRefusal,
@@ -66,7 +66,7 @@ export class RetryingHttp {
         const wwwAuthenticate = answer.header('www-authenticate');
         const refusal = { status, wwwAuthenticate, authorization, attempt: refusals } as const;
         const again = await orAborted(this.#credentials.refused(refusal), signal, () => {});
-        if (!again) return answer;
+        if (!again) return withoutToken(answer, authorization);
         answer.discard();
         refusals += 1;
       } else if (status === 429 || status === 503) {
