@@ -4,24 +4,8 @@ import {
   type ServerOption,
 } from '@isthmus/sdk/internal/config/options/option-table.js';
 import type { ServerSettings } from '@isthmus/sdk/internal/config/server-spec.js';
-import { type Command, Option } from 'commander';
-import { collect, toMs } from './common-options.js';
-import { toCount, toEra } from './serve/option-values.js';
 
-type FlaggedCommand = 'serve' | 'attach';
-
-/** Adds the flags of the option table to a command. `forMany`: only the flags that apply to all servers of a file. */
-export function addServerFlags(command: Command, name: FlaggedCommand, { forMany = false } = {}): void {
-  for (const { flag, flags } of flagsOf(name)) {
-    if ((flag.forMany ?? false) !== forMany) continue;
-    const option = new Option(flags, flag.help);
-    if (typeof flag.typed === 'object') option.choices(flag.typed);
-    else if (flag.typed !== 'switch') option.argParser(PARSERS[flag.typed] as (text: string) => unknown);
-    command.addOption(option);
-  }
-}
-
-const PARSERS = { ms: toMs, count: toCount, mode: toEra, list: collect } as const;
+export type FlaggedCommand = 'serve' | 'attach';
 
 /** The server options that were typed as flags. */
 export function settingsOfFlags(
@@ -45,7 +29,7 @@ export function namesOfFlags(name: FlaggedCommand, { onlyCommands = false } = {}
     .map(({ attribute }) => attribute);
 }
 
-interface NamedFlag {
+export interface NamedFlag {
   /** The name of the option. */
   readonly key: string;
   readonly option: ServerOption;
@@ -56,10 +40,17 @@ interface NamedFlag {
   readonly attribute: string;
 }
 
-function flagsOf(name: FlaggedCommand): readonly NamedFlag[] {
+/** The flags of a command, in the order of the option table. */
+export function flagsOf(name: FlaggedCommand): readonly NamedFlag[] {
   return Object.entries(OPTIONS).flatMap(([key, option]): NamedFlag[] => {
     const flags = option.flag?.[name];
     if (option.flag === undefined || flags === undefined) return [];
-    return [{ key, option, flag: option.flag, flags, attribute: new Option(flags).attributeName() }];
+    return [{ key, option, flag: option.flag, flags, attribute: attributeOf(flags) }];
   });
+}
+
+/** As Commander has it, which is not loaded for every command line: `-t, --timeout <ms>` is `timeout`. */
+function attributeOf(flags: string): string {
+  const [, name = ''] = /--([a-z-]+)/.exec(flags) ?? [];
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -3,9 +3,10 @@ import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.j
 import { type CommandSpec, given, type ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { type Command, Option } from 'commander';
+import { addServerFlags } from '../add-server-flags.js';
 import { usageError } from '../cli-error.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
-import { addServerFlags, namesOfFlags, settingsOfFlags } from '../server-flags.js';
+import { namesOfFlags, settingsOfFlags } from '../server-flags.js';
 import { withSettings } from '../target.js';
 
 /** The options of `isthmus attach`. */

@@ -5,7 +5,9 @@ import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { printable } from '../terminal/text.js';
-import { DEFAULT_ADDRESS, type ServeCommandOptions } from './serve-options.js';
+import type { ServeCommandOptions } from './serve-options.js';
+
+export const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
 
 /** The addresses to serve: those of the command line, or else those of the files. */
 export function addressesOf(

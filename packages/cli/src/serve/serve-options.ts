@@ -1,7 +1,8 @@
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import { type Command, Option } from 'commander';
+import { addServerFlags } from '../add-server-flags.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
-import { addServerFlags } from '../server-flags.js';
+import { DEFAULT_ADDRESS } from './addresses.js';
 import { env, toCount, toCountOrNone, toPath, toPaths, toPort } from './option-values.js';
 
 /** What `isthmus serve` takes. */
@@ -66,8 +67,6 @@ export interface ServeCommandOptions {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
-
-export const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
 
 export function addServeOptions(command: Command): Command {
   command

@@ -29,13 +29,17 @@ export type LeaderEnd = Omit<ChildExit, 'ranMs'>;
 /**
  * Starts a process for the first `startProcess` with the same options, so that it boots while our process loads the rest
  * of itself. A process that has ended before it is asked for is forgotten: `startProcess` starts the command again and
- * its caller sees how that fails. One that is never asked for ends with our process.
+ * its caller sees how that fails. One that is never asked for ends with our process. A second call with the same options
+ * does nothing.
  */
 export function startEarly(options: ChildOptions): void {
+  const identity = identityOf(options);
+  if (identity === lastEarly) return;
+  lastEarly = identity;
   const started = startNow(options);
   if (started.pid === undefined) return;
   started.unref();
-  const mine = { identity: identityOf(options), started };
+  const mine = { identity, started };
   early = mine;
   const release = guardAgainstOrphaning(started.pid);
   void started.ended.then(() => {
@@ -53,6 +57,7 @@ export function startProcess(options: ChildOptions): StartedProcess {
   return started;
 }
 
+let lastEarly: string | undefined;
 let early: { readonly identity: string; readonly started: StartedProcess } | undefined;
 
 function identityOf(options: ChildOptions): string {

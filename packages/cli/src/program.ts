@@ -1,0 +1,136 @@
+import { VERSION } from '@isthmus/sdk/internal/version.js';
+import { Command, CommanderError } from 'commander';
+import { EXIT } from './cli-error.js';
+import type { CommandLine } from './compat/flags.js';
+import { withNewSpellings } from './compat/old-spellings.js';
+import { splitAtDashes } from './target.js';
+
+/** Parses a command line and runs its command. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  const name = argv[2] ?? '';
+  const program = new Command('isthmus')
+    .description('Any MCP client with any MCP server, in either era of the protocol.')
+    .version(VERSION, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'show the help of a command')
+    .usage('COMMAND [options]')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .showHelpAfterError('(isthmus --help explains the commands)')
+    .commandsGroup('Help:')
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('after', HELP)
+    // `serve` needs the arguments of a command that lacks its `--` in the order in which they were typed.
+    .enablePositionalOptions(name === 'serve')
+    .exitOverride();
+  try {
+    const line = await translate(name, argv.slice(3));
+    for (const command of await findCommands(argv[2], line)) {
+      // `serve` finds the end of its own options.
+      program.addCommand(name === 'serve' ? command.passThroughOptions() : command);
+    }
+    await program.parseAsync([...argv.slice(0, 3), ...line.args]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Commander has already printed the help, the version or the error.
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+}
+
+/** The arguments with options of other programs translated to ours. Those after `--` are left alone. */
+async function translate(name: string, typed: readonly string[]): Promise<CommandLine> {
+  if (!TAKES_COMMAND.has(name)) return { args: typed, afterDashes: undefined };
+  const { head, behind: afterDashes } = splitAtDashes(typed);
+  const args = withNewSpellings(name, head, (text) => process.stderr.write(`isthmus: note: ${text}\n`));
+  const line = { args, afterDashes };
+  if (args.length === 0) return line;
+  const [command] = await findCommands(name, line);
+  const { toOurOptions } = await import('./compat/to-our-options.js');
+  return command ? toOurOptions(name, command, line) : line;
+}
+
+/** Commands that take the command line of a program after `--`. */
+const TAKES_COMMAND: ReadonlySet<string> = new Set([
+  'probe',
+  'list',
+  'call',
+  'read',
+  'prompt',
+  'complete',
+  'listen',
+  'install',
+  'bench',
+  'check',
+  'check-client',
+  'serve',
+  'attach',
+]);
+
+type Loader = (line: CommandLine) => Promise<Command>;
+
+/** In the order of `isthmus --help`, by group. A command that runs loads only its own modules. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
+  'Serve:': {
+    serve: async ({ afterDashes, args }) =>
+      (await import('./commands/serve.js')).serveCommand(afterDashes, args),
+    attach: async ({ afterDashes }) => (await import('./commands/attach.js')).attachCommand(afterDashes),
+    install: async ({ afterDashes }) => (await import('./commands/install.js')).installCommand(afterDashes),
+    demo: async () => (await import('./commands/demo.js')).demoCommand(),
+  },
+  'Operate:': {
+    status: async () => (await import('./commands/gateway/status.js')).statusCommand(),
+    logs: async () => (await import('./commands/gateway/logs.js')).logsCommand(),
+    doctor: async () => (await import('./commands/gateway/doctor.js')).doctorCommand(),
+    restart: async () => (await import('./commands/gateway/actions.js')).restartCommand(),
+    stop: async () => (await import('./commands/gateway/actions.js')).stopCommand(),
+    start: async () => (await import('./commands/gateway/actions.js')).startCommand(),
+    reload: async () => (await import('./commands/gateway/actions.js')).reloadCommand(),
+    daemon: async () => (await import('./commands/daemon.js')).daemonCommand(),
+    config: async () => (await import('./commands/config.js')).configCommand(),
+  },
+  'Explore:': {
+    probe: async ({ afterDashes }) => (await import('./commands/probe.js')).probeCommand(afterDashes),
+    list: async ({ afterDashes }) => (await import('./commands/list.js')).listCommand(afterDashes),
+    call: async ({ afterDashes }) => (await import('./commands/call.js')).callCommand(afterDashes),
+    read: async ({ afterDashes }) => (await import('./commands/read.js')).readCommand(afterDashes),
+    prompt: async ({ afterDashes }) =>
+      (await import('./commands/explore/prompt.js')).promptCommand(afterDashes),
+    complete: async ({ afterDashes }) =>
+      (await import('./commands/explore/complete.js')).completeCommand(afterDashes),
+    listen: async ({ afterDashes }) =>
+      (await import('./commands/explore/listen.js')).listenCommand(afterDashes),
+  },
+  'Test:': {
+    check: async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes),
+    'check-client': async ({ afterDashes }) =>
+      (await import('./commands/check-client.js')).checkClientCommand(afterDashes),
+    bench: async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes),
+  },
+  'Help:': {
+    docs: async () => (await import('./commands/docs.js')).docsCommand(),
+    completion: async (line) =>
+      (await import('./commands/completion.js')).completionCommand(() => findCommands(undefined, line)),
+  },
+};
+
+const COMMANDS: ReadonlyMap<string, Loader> = new Map(
+  Object.entries(GROUPS).flatMap(([group, loaders]) =>
+    Object.entries(loaders).map(([name, load]): [string, Loader] => [
+      name,
+      async (line) => (await load(line)).helpGroup(group),
+    ]),
+  ),
+);
+
+/** The command of that name, or all commands where there is none. */
+async function findCommands(name: string | undefined, line: CommandLine): Promise<Command[]> {
+  const one = name === undefined ? undefined : COMMANDS.get(name);
+  if (one) return [await one(line)];
+  return Promise.all([...COMMANDS.values()].map((load) => load(line)));
+}
+
+const HELP = `
+Examples:
+  isthmus serve -- npx -y @modelcontextprotocol/server-everything   # a stdio server, over HTTP
+  isthmus list https://example.com/mcp                              # the tools of a server
+  isthmus check -- node my-server.js                                # is it correct?
+
+isthmus COMMAND --help explains a command, its options and its exit codes.`;
