@@ -8,8 +8,8 @@ import { join } from 'node:path';
  * The files are CommonJS. As ES modules they take 20 to 40 ms longer to start: Node 20 links them one by one, and an
  * `import` of `node:crypto`, `node:process` or `node:util` evaluates everything that the module could export.
  *
- * Packages of others stay outside, except those that CommonJS cannot load. Ours are taken in, since the command and they
- * must share one copy of each module.
+ * Packages of others stay outside, except those that CommonJS cannot load, and the one that starts a server, which a
+ * client waits for. Ours are taken in, since the command and they must share one copy of each module.
  */
 export async function bundleCommand(dist) {
   const { rolldown } = await import('rolldown');
@@ -17,7 +17,7 @@ export async function bundleCommand(dist) {
     input: { main: join(dist, 'main.js') },
     platform: 'node',
     tsconfig: false,
-    external: (id) => !OURS.test(id) && !MODULES_ONLY.test(id),
+    external: (id) => !OURS.test(id) && !MODULES_ONLY.test(id) && !EARLY.test(id),
     plugins: [ownAddress, lazyBuiltIns],
   });
   const folder = join(dist, 'bundle');
@@ -41,6 +41,9 @@ export async function bundleCommand(dist) {
 const OURS = /^(?:[./]|[A-Za-z]:|\0|@oxc-project\/|@isthmus\/)/;
 /** Node before 20.19 cannot load these from CommonJS. A package that is loaded with `import()` need not be here. */
 const MODULES_ONLY = /^(?:fast-string-width|fast-string-truncated-width|fast-wrap-ansi)$/;
+
+/** cross-spawn and what it needs: twelve small files. */
+const EARLY = /^(?:cross-spawn|path-key|which|isexe|shebang-command|shebang-regex)$/;
 
 /** A file of the referee that looks for its neighbours finds them where its package is, not beside the bundle. */
 const ownAddress = {
