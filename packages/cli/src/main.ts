@@ -1,6 +1,6 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { CliError, EXIT } from './cli-error.js';
-import { findPlainCommand, servePlainCommand } from './serve/plain-command.js';
+import { findPlainCommand, servePlainCommand } from './plain-command.js';
 import { processTerminal } from './terminal/terminal.js';
 
 /** The command line. cli-error.ts has the meaning of its exit codes. */

@@ -1,6 +1,6 @@
 /** Command lines of `isthmus serve` that need no parser. */
 import { describe, expect, it } from 'vitest';
-import { findPlainCommand } from '../../src/serve/plain-command.js';
+import { findPlainCommand } from '../src/plain-command.js';
 
 describe('a plain command line', () => {
   it.each<[readonly string[], boolean]>([

@@ -1,4 +1,4 @@
-import type { TypedServe } from './run-serve.js';
+import type { TypedServe } from './serve/run-serve.js';
 
 /** What `isthmus serve --listen stdio -- COMMAND ARGS…` has typed. */
 export interface PlainCommand {
@@ -37,8 +37,8 @@ export async function servePlainCommand(
   const { startEarly } = await import('@isthmus/sdk/internal/process/start-process.js');
   startEarly({ command, args, env: {}, cwd: process.cwd() });
   prepare();
-  const { commandTarget } = await import('../target.js');
-  const { runServe } = await import('./run-serve.js');
+  const { commandTarget } = await import('./target.js');
+  const { runServe } = await import('./serve/run-serve.js');
   await runServe(typedServe(commandTarget(command, args), isQuiet));
 }
 
