@@ -3,7 +3,7 @@ import { createDeferred, type Deferred } from '../async/deferred.js';
 import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
 import type { EarlyMessage, RequestEnvelope, Service } from '../exchange/call.js';
-import type { Connection, Receiver } from '../exchange/connection.js';
+import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
 import { type CallSurroundings, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
@@ -42,22 +42,28 @@ export interface ServedConnection extends Slotted {
   readonly done: Promise<void>;
 }
 
-/** Serves one connection. The first accepted request that belongs to one era chooses the dialect for all that follow. */
+/**
+ * Serves one connection. The first accepted request that belongs to one era chooses the dialect for all that follow.
+ * `onDone` is called when the connection ends, unless it is over already.
+ */
 export function serveConnection(
   connection: Connection,
   service: Service,
   runtime: ModernServerState,
+  onDone?: (served: ServedConnection) => void,
 ): ServedConnection {
   const served = new ConnectionDriver(connection, service, runtime);
   connection.open(served);
   // Over HTTP most connections are one request that is answered at once; then there is nothing left to watch.
-  if (!connection.isOver) served.watch();
+  if (!connection.isOver) served.watch(onDone);
   return served;
 }
 
 class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   slot = -1;
   #done: Promise<void> | undefined;
+  #onDone: ((served: ServedConnection) => void) | undefined;
+  #isOver = false;
   readonly #side: ServerDialectContext;
   readonly #runtime: ModernServerState;
   #dialect: ServerDialect | undefined;
@@ -85,17 +91,25 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   }
 
   get done(): Promise<void> {
-    return this.watch();
+    this.#done ??= this.#side.connection.closed.then((end) => this.#over(end));
+    return this.#done;
   }
 
   /** Cleans up when the connection ends. */
-  watch(): Promise<void> {
+  watch(onDone: ((served: ServedConnection) => void) | undefined): void {
     const { connection } = this.#side;
-    this.#done ??= connection.closed.then((end) => {
-      this.#dialect?.dispose('the connection ended');
-      if (events.closed.hasSubscribers) events.closed.publish({ connection: connection.label, ...end });
-    });
-    return this.#done;
+    this.#onDone = onDone;
+    if (connection.onOver) connection.onOver((end) => this.#over(end));
+    else void this.done;
+  }
+
+  #over(end: ConnectionEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#dialect?.dispose('the connection ended');
+    const { label } = this.#side.connection;
+    if (events.closed.hasSubscribers) events.closed.publish({ connection: label, ...end });
+    this.#onDone?.(this);
   }
 
   get clock(): Clock {

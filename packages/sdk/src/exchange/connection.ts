@@ -60,6 +60,8 @@ export interface Connection {
   readonly closed: Promise<ConnectionEnd>;
   /** True once it is closed. A transport may leave this out; `closed` always settles. */
   readonly isOver?: boolean;
+  /** Calls back at the moment of its end, without a promise. For connections of one request; not on other transports. */
+  onOver?(callback: (end: ConnectionEnd) => void): void;
 }
 
 /** Why a connection ended. `lost`: the peer disconnected (EPIPE, reset). */

@@ -60,12 +60,11 @@ export async function serve(
   const open = new LiveSet<ServedConnection>();
   let leaving = false;
 
+  const forget = (served: ServedConnection) => open.delete(served);
   const accept = (connection: Connection) => {
     if (leaving) return connection.close();
-    const served = serveConnection(connection, service, runtime);
-    if (connection.isOver) return;
-    open.add(served);
-    void served.done.then(() => open.delete(served));
+    const served = serveConnection(connection, service, runtime, forget);
+    if (!connection.isOver) open.add(served);
   };
 
   const facts: ServedFacts = {

@@ -138,7 +138,8 @@ export class NodeExchange implements HttpExchange {
     };
     // The client may have gone during authentication.
     if (response.closed) queueMicrotask(tell);
-    else response.once('close', tell);
+    // It comes once. `once` would wrap the listener for each request.
+    else response.on('close', tell);
   }
 }
 

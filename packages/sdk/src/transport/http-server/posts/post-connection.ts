@@ -37,9 +37,10 @@ export class PostConnection implements Connection, Slotted {
   readonly brief = true;
   slot = -1;
   readonly #options: PostOptions;
-  /** Created on demand: most connections end before it is needed. */
+  /** Created on demand: few need it. */
   #closed: Deferred<ConnectionEnd> | undefined;
   #end: ConnectionEnd | undefined;
+  readonly #onOver: ((end: ConnectionEnd) => void)[] = [];
   readonly #startedAt: number;
   #receiver: Receiver | undefined;
   #writer: EventWriter | undefined;
@@ -72,6 +73,11 @@ export class PostConnection implements Connection, Slotted {
     this.#closed ??= createDeferred();
     if (this.#end) this.#closed.resolve(this.#end);
     return this.#closed.promise;
+  }
+
+  onOver(callback: (end: ConnectionEnd) => void): void {
+    if (this.#end) callback(this.#end);
+    else this.#onOver.push(callback);
   }
 
   /** When something was last sent to the client. */
@@ -159,6 +165,7 @@ export class PostConnection implements Connection, Slotted {
   #shut(end: ConnectionEnd): void {
     if (this.#end) return;
     this.#end = end;
+    for (const callback of this.#onOver) callback(end);
     this.#closed?.resolve(end);
   }
 }

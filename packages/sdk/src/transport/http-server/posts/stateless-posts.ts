@@ -73,9 +73,7 @@ export class StatelessPosts {
   ): void {
     const slot = this.#limiter.enter(admitted, message, undefined, count);
     if (!slot) return;
-    const connection = this.#begin(options, accept);
-    if (connection.isOver) this.#limiter.leave(slot, count);
-    else void connection.closed.then(() => this.#limiter.leave(slot, count));
+    this.#begin(options, accept).onOver(() => this.#limiter.leave(slot, count));
   }
 
   #listen(
@@ -97,7 +95,7 @@ export class StatelessPosts {
     // Only now: a subscription that is refused must not end another one.
     displaced?.close();
     this.#streams.set(who, connection);
-    void connection.closed.then(() => this.#streams.delete(who, connection));
+    connection.onOver(() => this.#streams.delete(who, connection));
   }
 
   /** The oldest subscription of the client that has most, if that is more than this client will have. */
@@ -126,7 +124,7 @@ export class StatelessPosts {
     // Most are answered at once.
     if (connection.isOver) return connection;
     this.#open.add(connection);
-    void connection.closed.then(() => this.#open.delete(connection));
+    connection.onOver(() => this.#open.delete(connection));
     return connection;
   }
 }
