@@ -60,7 +60,9 @@ export function openConversation(
   context: ConversationContext,
 ): Conversation {
   const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
-  const { clock, label } = context;
+  const { clock, label, onClosed } = context;
+  // The callbacks below live as long as the conversation. They must not keep `options` and `context` with them.
+  const { onReopened } = options;
   const memory = new ClientMemory(clock, principal);
   const tenant: Tenant = {
     ...{ label, info, answers, principal, onLog },
@@ -74,12 +76,12 @@ export function openConversation(
     reconnect: true,
     onReopened() {
       memory.onReopened();
-      options.onReopened?.();
+      onReopened?.();
     },
   });
   void caller.closed.then(() => {
     for (const its of [...tenant.callers]) void its.close();
-    context.onClosed();
+    onClosed();
   });
   return {
     tenant,

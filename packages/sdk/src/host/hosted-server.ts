@@ -212,21 +212,30 @@ export class HostedServer {
   };
 
   #connections(tenant: Tenant): ConnectionSource {
+    const { lastExit, waitForConnection, reopensAfterEnd, isSafe } = this.#forAllTenants;
     return {
       label: this.name,
       open: ({ signal }) => orAborted(this.#open(tenant), signal, (connection) => void connection.close()),
       pick: () => this.#processSet.pick(tenant),
-      lastExit: () => this.#processSet.lastExit,
-      waitForConnection: () => this.#countWaiting(),
-      // Without restarts only a call starts a process. A process that the host itself ended is replaced in any case.
-      reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
       reopensAfterFailure: () => this.#enabled && !this.#closed && this.#processSet.isRecovering(tenant),
-      isSafe: ({ method, params }) =>
-        this.#settings.trustHints &&
-        method === 'tools/call' &&
-        this.#processes.isHarmless(String(params['name'])),
+      lastExit,
+      waitForConnection,
+      reopensAfterEnd,
+      isSafe,
     };
   }
+
+  /** The same for every tenant. There may be thousands of them, and each function of its own takes memory. */
+  readonly #forAllTenants = {
+    lastExit: () => this.#processSet.lastExit,
+    waitForConnection: () => this.#countWaiting(),
+    // Without restarts only a call starts a process. A process that the host itself ended is replaced in any case.
+    reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
+    isSafe: ({ method, params }) =>
+      this.#settings.trustHints &&
+      method === 'tools/call' &&
+      this.#processes.isHarmless(String(params['name'])),
+  } satisfies Partial<ConnectionSource>;
 
   #countWaiting(): () => void {
     // The first call starts the process and waits for it, even with a queue of length 0.

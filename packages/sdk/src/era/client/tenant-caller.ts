@@ -1,4 +1,3 @@
-import { createDeferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
 import type {
   Caller,
@@ -29,7 +28,7 @@ export class TenantCaller implements Caller {
   logLevel: LoggingLevel | undefined;
   readonly #connection: NegotiatedConnection;
   readonly #dialect: ClientDialect;
-  readonly #end = createDeferred<IsthmusError>();
+  #end!: (error: IsthmusError) => void;
   /** Set when the tenant has left: the error of its calls. */
   left: IsthmusError | undefined;
   /** Why calls are refused. */
@@ -47,7 +46,9 @@ export class TenantCaller implements Caller {
     this.#connection = connection;
     this.#dialect = dialect;
     this.limiter = limiter;
-    this.ended = this.#end.promise;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
     tenant.callers.add(this);
   }
 
@@ -131,7 +132,7 @@ export class TenantCaller implements Caller {
   /** The connection takes no new calls. Calls in flight may go on. */
   retire(error: IsthmusError): void {
     this.#over ??= error.with({ sent: 'no' });
-    this.#end.resolve(error);
+    this.#end(error);
   }
 
   /** The connection has ended. */
