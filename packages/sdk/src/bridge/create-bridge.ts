@@ -22,8 +22,8 @@ import { VERSION } from '../version.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { type ForwardContext, forward } from './forward.js';
-import { carriedCapabilities } from './forwarded-call.js';
+import { forward } from './forward.js';
+import { carriedCapabilities, type ForwardContext } from './forwarded-call.js';
 import { BridgedSession, type KeeperContext, listenUpstream } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
 import { cleaned, toClientError, toConnectionError } from './upstream-errors.js';
@@ -195,8 +195,7 @@ class BridgeService implements Bridge {
   }
 
   handle(call: Call): Promise<JsonObject> {
-    const context = this.#context!;
-    return forward(call, this.#sessions, context);
+    return forward(call, this.#sessions, this.#context!);
   }
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {

@@ -5,21 +5,12 @@ import type { Call, Era } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
-import { carriedPage, carriedParams, ForwardedCall } from './forwarded-call.js';
+import { carriedPage, carriedParams, type ForwardContext, ForwardedCall } from './forwarded-call.js';
 import { refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
 import { noteRefusal } from './session-changes.js';
 import { cleaned, toClientError } from './upstream-errors.js';
-import { asksForPages, type UpstreamFacts, type UpstreamTools, visitPages } from './upstream-facts.js';
+import { asksForPages, type UpstreamTools, visitPages } from './upstream-facts.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
-
-export interface ForwardContext {
-  readonly upstream: UpstreamFacts;
-  readonly tools: UpstreamTools;
-  readonly timeoutMs: number;
-  readonly maxTimeoutMs: number;
-  /** Removes secrets from errors of the connection that clients get. */
-  readonly clean: (text: string) => string;
-}
 
 /** Makes a call of a client to the upstream, and returns its result in the form for this client. */
 export async function forward(
@@ -41,7 +32,7 @@ export async function forward(
     if (era === 'modern') continueRound(call, params);
     else refuseLegacy(call);
     if (era === 'legacy' && isTask(call, context)) return await callAsTask(call, session, context, params);
-    const out = forwarded(call, session, context, params);
+    const out = new ForwardedCall(call, params, session.owner, context);
     const began = session.caller.now();
     let result: JsonObject;
     try {
@@ -135,7 +126,7 @@ async function callDifferently(
   for (let visits = 0; visits < MAX_VISITS; visits += 1) {
     if (call.peer.era === 'legacy' || !asksForPages(error)) break;
     if (!(await visitPages(call, error))) break;
-    const out = forwarded(call, session, context, params);
+    const out = new ForwardedCall(call, params, session.owner, context);
     try {
       const result = await session.caller.call(out);
       if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
@@ -162,7 +153,7 @@ function callAsTask(
   return runAsTask(
     {
       make: async (method, ofTask) => {
-        const out = forwarded(call, session, context, ofTask, { method, progressToken });
+        const out = new ForwardedCall(call, ofTask, session.owner, context, { method, progressToken });
         const result = await session.caller.call(out).catch((error: unknown) => {
           throw out.refusal ? refusedFor(out.refusal, error) : error;
         });
@@ -177,19 +168,6 @@ function callAsTask(
     params,
     call.cancellation,
   );
-}
-
-function forwarded(
-  call: Call,
-  { owner }: UpstreamSession,
-  { upstream, timeoutMs, maxTimeoutMs }: ForwardContext,
-  params: JsonObject,
-  ofTask?: { readonly method: string; readonly progressToken: string | undefined },
-): ForwardedCall {
-  const logs = upstream.capabilities.logging !== undefined;
-  const progressToken = ofTask?.progressToken;
-  const forwarding = { params, owner, timeoutMs, maxTimeoutMs, logs, progressToken };
-  return new ForwardedCall(call, forwarding, ofTask?.method);
 }
 
 /** How often the user may be sent to pages for one call. */

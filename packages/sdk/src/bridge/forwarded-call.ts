@@ -17,19 +17,22 @@ import type {
 import { RELATED_TASK } from './run-as-task.js';
 import { noteElicitation } from './session-changes.js';
 import { markForClient } from './upstream-errors.js';
-import { TASKS } from './upstream-facts.js';
+import { TASKS, type UpstreamFacts, type UpstreamTools } from './upstream-facts.js';
 
-/** How a call is made to the upstream. */
-export interface Forwarding {
-  readonly params: JsonObject;
-  /** The session whose questions go to the client. Undefined: only the questions of the call itself do. */
-  readonly owner: object | undefined;
+/** How calls are made to the upstream. */
+export interface ForwardContext {
+  readonly upstream: UpstreamFacts;
+  readonly tools: UpstreamTools;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
-  /** Whether the upstream declares logging. */
-  readonly logs: boolean;
-  /** One token for several requests that are one call. */
-  readonly progressToken?: string | undefined;
+  /** Removes secrets from errors of the connection that clients get. */
+  readonly clean: (text: string) => string;
+}
+
+/** One of the requests of a call that runs as a task. They share one progress token. */
+interface TaskRequest {
+  readonly method: string;
+  readonly progressToken: string | undefined;
 }
 
 /** A call of a client, made to the upstream on its behalf. */
@@ -52,10 +55,17 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   /** The error that the client gets when the upstream fails because it could not ask (META-008). */
   refusal: ProtocolError | undefined;
 
-  constructor(call: Call, forwarding: Forwarding, method = call.method) {
-    const { params, owner, timeoutMs, maxTimeoutMs, logs } = forwarding;
+  /** `owner`: the session whose questions go to the client. Undefined: only the questions of the call itself do. */
+  constructor(
+    call: Call,
+    params: JsonObject,
+    owner: object | undefined,
+    { upstream, timeoutMs, maxTimeoutMs }: ForwardContext,
+    ofTask?: TaskRequest,
+  ) {
     const isModern = call.peer.era === 'modern';
-    this.method = method;
+    const logs = upstream.capabilities.logging !== undefined;
+    this.method = ofTask?.method ?? call.method;
     this.params = params;
     this.timeoutMs = timeoutMs;
     this.maxTimeoutMs = call.wantsProgress ? maxTimeoutMs : timeoutMs;
@@ -64,7 +74,7 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
     this.onProgress = call.wantsProgress ? (update) => call.progress(update) : undefined;
     const wantsLogs = logs && (!isModern || call.logLevel !== undefined);
     this.onLog = wantsLogs ? (entry) => call.log(entry) : undefined;
-    this.progressToken = forwarding.progressToken;
+    this.progressToken = ofTask?.progressToken;
     this.behalf = this;
     this.#call = call;
     this.#owner = owner;

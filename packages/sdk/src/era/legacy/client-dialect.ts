@@ -138,20 +138,14 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
   }
 
   #call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject> {
+    let attributable: AttributableCall | undefined;
     // With one tenant the owner of a question is clear.
-    if (!this.isShared || !mayBeAskedAbout(call.method)) return this.#send(caller, call, undefined);
-    const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
-    const attributable = this.attribution.enter(caller, key, call.behalf);
-    return attributable ? this.#send(caller, call, attributable) : this.#callInTurn(caller, call, key);
-  }
-
-  #send(
-    caller: TenantCaller,
-    call: OutgoingCall,
-    attributable: AttributableCall | undefined,
-    waitedMs = 0,
-  ): Promise<JsonObject> {
-    return this.connection.requests.request(new LegacyRequest(this, caller, call, attributable, waitedMs));
+    if (this.isShared && mayBeAskedAbout(call.method)) {
+      const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
+      attributable = this.attribution.enter(caller, key, call.behalf);
+      if (!attributable) return this.#callInTurn(caller, call, key);
+    }
+    return this.connection.requests.request(new LegacyRequest(this, caller, call, attributable, 0));
   }
 
   /** Lowers the log level first. If the server refuses that, the call is sent all the same. */
@@ -168,7 +162,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
   /** Waits for other calls that are known to ask. */
   async #callInTurn(caller: TenantCaller, call: OutgoingCall, key: string): Promise<JsonObject> {
     const { limiter } = caller;
-    const { clock } = this.connection;
+    const { clock, requests } = this.connection;
     const began = clock.now();
     limiter?.suspend(call, caller);
     let attributable: AttributableCall;
@@ -181,7 +175,8 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
       throw error;
     }
     limiter?.resume(call);
-    return this.#send(caller, call, attributable, clock.now() - began);
+    const waitedMs = clock.now() - began;
+    return requests.request(new LegacyRequest(this, caller, call, attributable, waitedMs));
   }
 
   #request(method: string, params: JsonObject, timeoutMs: number, signal?: AbortSignal): Promise<JsonObject> {

@@ -37,7 +37,7 @@ export class ModernClientDialect implements ClientDialect {
   }
 
   call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject> {
-    return this.#send(caller, call, call.params, false);
+    return this.connection.requests.request(new ModernRequest(this, caller, call, call.params, false));
   }
 
   isAsked(caller: TenantCaller): boolean {
@@ -96,7 +96,9 @@ export class ModernClientDialect implements ClientDialect {
 
   /** Answers the questions of a call, and sends it again with the answers, until it is complete. */
   answerRounds(caller: TenantCaller, call: OutgoingCall, first: JsonObject): Promise<JsonObject> {
-    return this.#rounds.answer(caller, call, first, (params) => this.#send(caller, call, params, true));
+    return this.#rounds.answer(caller, call, first, (params) =>
+      this.connection.requests.request(new ModernRequest(this, caller, call, params, true)),
+    );
   }
 
   /** A request that had asked for logs was given up, and the server may still run it. */
@@ -157,10 +159,6 @@ export class ModernClientDialect implements ClientDialect {
   /** Calls between two rounds have no request in flight, so they are ended here. */
   ended(error: IsthmusError): void {
     this.#rounds.end(error);
-  }
-
-  #send(caller: TenantCaller, call: OutgoingCall, params: JsonObject, isRound: boolean): Promise<JsonObject> {
-    return this.connection.requests.request(new ModernRequest(this, caller, call, params, isRound));
   }
 
   /**
