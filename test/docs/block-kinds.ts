@@ -30,7 +30,6 @@ const ILLUSTRATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'docs/attach.md': { 'Claude Desktop': 'a diagram' },
   'docs/bridge.md': { client: 'a diagram' },
   'docs/check.md': { broken: 'a report; examples/check-your-server prints it' },
-  'docs/config.md': { 'const { servers, problems }': 'describeProblem is not exported yet' },
   'docs/host.md': {
     use: 'a diagram; packages/sdk/test/host holds its table',
     receipt: 'a part of a status',
