@@ -74,11 +74,11 @@ async function install(
       'Write a command after --: isthmus install NAME --in HOST -- COMMAND ARGS…',
     );
   const terminal = processTerminal();
-  const command = await commandOf(name, afterDashes, options);
-  if (options.print) return writeJson(terminal, command);
+  if (options.print) return writeJson(terminal, await commandOf(name, afterDashes, options));
   if (options.in === undefined)
     throw usageError('No host given', 'Write --in claude-desktop, --in cursor, …');
   const host = hostFile(options.in, options.project ? 'project' : 'user');
+  const command = await commandOf(name, afterDashes, options);
   if (command.file !== undefined && resolve(command.file) === resolve(host.path))
     throw usageError(`${oneLine(name)} is already in ${host.path}`);
   const change = await planChange(host.path, [...host.table, name], host.entryOf(command));

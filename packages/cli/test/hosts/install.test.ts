@@ -145,6 +145,11 @@ describe('N14: isthmus install', () => {
     expect(readdirSync(join(home, '.cursor'))).toEqual(['mcp.json']);
   });
 
+  it('N14: names a wrong host before it looks for a configured server', async () => {
+    const { code, stderr } = await user().install('files', '--in', 'cursr');
+    expect([code, stderr.split('\n')[0]]).toEqual([2, 'isthmus: "cursr" is not a known host']);
+  });
+
   it('N14: names the hosts that it knows', async () => {
     const { install } = user();
     const typo = await install('files', '--in', 'cursr', '--', 'node');

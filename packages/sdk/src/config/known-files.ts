@@ -9,6 +9,7 @@ export interface KnownFile {
   readonly path: string;
 }
 
+/** The machine whose configuration files are looked for: its platform, folders and variables. */
 export interface Whereabouts {
   /** The folder of the project. Default: the working directory. */
   readonly cwd?: string;

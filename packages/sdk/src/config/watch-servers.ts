@@ -23,6 +23,7 @@ export type ServersChange =
   /** A file is missing or cannot be parsed, or its block `gateway` is invalid: the previous servers should be kept. */
   | { readonly kind: 'broken'; readonly servers: Servers; readonly problems: readonly ConfigProblem[] };
 
+/** What `watchServers` returns: it reads the files again on request, and ends the watch. */
 export interface ServersWatch {
   /** The last content that was read. */
   readonly current: ServersChange;

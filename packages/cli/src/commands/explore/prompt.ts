@@ -13,7 +13,7 @@ import { oneLine } from '../../terminal/text.js';
 import { type CallCommandOptions, setLogLevel, withRequestOptions } from '../call.js';
 
 export function promptCommand(afterDashes: readonly string[] | undefined): Command {
-  const command = clientCommand('prompt', ' NAME [argument=value …]', {
+  const command = clientCommand('prompt', ' PROMPT [argument=value …]', {
     description: 'Get a prompt of a server, and print its messages.',
     examples: [
       'isthmus prompt unix:/tmp/demo.sock test_simple_prompt',

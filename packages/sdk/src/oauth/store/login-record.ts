@@ -28,6 +28,7 @@ export interface LoginClient {
   readonly expiresAt: number | undefined;
 }
 
+/** How a client identifies itself at the token endpoint of an authorization server. */
 export type TokenAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
 /** An access token, and what is needed to renew it. */
