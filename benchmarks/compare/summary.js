@@ -82,7 +82,15 @@ export function summaryTable(results, scoreboard) {
       NONE,
       NONE,
     ],
-    ['tells you whether a server follows the specification', '**yes**', NONE, NONE, NONE, NONE, 'you judge what it shows'],
+    [
+      'tells you whether a server follows the specification',
+      '**yes**',
+      NONE,
+      NONE,
+      NONE,
+      NONE,
+      'you judge what it shows',
+    ],
   ];
   const measured = ['stdio', 'http', 'bridge'].flatMap((mode) => results[mode] ?? []);
   return `${table(HEAD, rows)}\n\n${runLine(...measured)}`;

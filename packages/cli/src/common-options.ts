@@ -64,7 +64,7 @@ function commonOptions(timeout: string): readonly Option[] {
     ).argParser(collect),
     new Option(
       '--input <id=value>',
-      'a value that the file leaves to its editor to ask for (input:id); repeatable',
+      'a value for input:ID of the file, which an editor would ask for; repeatable',
     ).argParser(toInput),
     eraOption(),
     new Option('-t, --timeout <ms>', timeout).argParser(toMs),

@@ -187,12 +187,12 @@ function describe(event: HostEvent): { readonly text: string; readonly level: st
     case 'restart':
       return {
         level: 'warning',
-        text: `started again in ${Math.round(event.delayMs)} ms (attempt ${event.attempt})`,
+        text: `will be started again in ${Math.round(event.delayMs)} ms (attempt ${event.attempt})`,
       };
     case 'crash-loop':
       return {
         level: 'error',
-        text: `ended ${event.attempts + 1} times in a row; it is not started again by itself: ${event.reason}`,
+        text: `ended ${event.attempts + 1} times in a row; it is not restarted automatically: ${event.reason}`,
       };
     case 'kill':
       return { level: 'warning', text: `the process had to be killed: ${event.why}` };

@@ -274,7 +274,7 @@ function addWhat(command: Command): void {
     )
     .option(
       '--input <id=value>',
-      'a value that a file leaves to its editor to ask for (input:id); repeatable. On a terminal the rest is asked for',
+      'a value for input:ID of a file, which an editor would ask for; repeatable. On a terminal, serve asks for the others',
       toInput,
     )
     .option('--no-watch', 'do not read the files again when they change')

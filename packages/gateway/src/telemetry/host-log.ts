@@ -55,7 +55,7 @@ function describe(event: Exclude<HostEvent, { kind: 'stderr' }>): Told {
     }
     case 'crash-loop': {
       const { attempts, reason } = event;
-      const text = `ended ${attempts + 1} times in a row and is not started again by itself: ${reason}`;
+      const text = `ended ${attempts + 1} times in a row and is not restarted automatically: ${reason}`;
       return { level: 'error', text, fields: { attempts } };
     }
     case 'drain': {
@@ -75,13 +75,13 @@ function describe(event: Exclude<HostEvent, { kind: 'stderr' }>): Told {
     case 'kill':
       return { level: 'warn', text: `had to be killed: ${event.why}` };
     case 'changed':
-      return { level: 'info', text: `has other ${event.what.join(', ')} than before` };
+      return { level: 'info', text: `changed its ${event.what.join(', ')}` };
     case 'undeclared': {
       const { conversation, capabilities, restarts } = event;
-      const then = restarts ? 'it is started again' : 'it may offer fewer tools until it is restarted';
+      const then = restarts ? 'it is restarted' : 'it may offer fewer tools until it is restarted';
       return {
         level: 'info',
-        text: `was not told that ${conversation} can answer ${capabilities.join(', ')}; ${then}`,
+        text: `was started without ${capabilities.join(', ')}, which ${conversation} can answer; ${then}`,
       };
     }
     case 'log':
@@ -118,11 +118,11 @@ function linesOf(log: Logger): StderrLines {
 const unfinished = new WeakMap<Logger, StderrLines>();
 
 const WHY: Readonly<Record<(HostEvent & { kind: 'start' })['why'], string>> = {
-  use: 'it is needed',
-  eager: 'it is to be ready before it is needed',
+  use: 'a client needs it',
+  eager: 'it is kept ready (eager)',
   restart: 'a restart was requested',
   crash: 'the last process ended',
-  age: 'the last process was old enough',
+  age: 'the last process reached its maximum age',
 };
 
 const LEVELS: Readonly<Record<LogEntry['level'], Told['level']>> = {

@@ -82,7 +82,7 @@ describe('what happens to a process', () => {
       {
         level: 'error',
         attempts: 5,
-        msg: 'ended 6 times in a row and is not started again by itself: no key',
+        msg: 'ended 6 times in a row and is not restarted automatically: no key',
       },
     ],
     [
@@ -103,7 +103,7 @@ describe('what happens to a process', () => {
     ],
     [
       { kind: 'changed', generation: 3, what: ['tools', 'prompts'] },
-      { level: 'info', generation: 3, msg: 'has other tools, prompts than before' },
+      { level: 'info', generation: 3, msg: 'changed its tools, prompts' },
     ],
     [
       {

@@ -14,7 +14,7 @@ export function doctorCommand(): Command {
     .option('-c, --config <file>', 'examine the servers of this file; repeatable, later files win', collect)
     .option(
       '--input <id=value>',
-      'a value that the file leaves to its editor to ask for (input:id); repeatable',
+      'a value for input:ID of the file, which an editor would ask for; repeatable',
       toInput,
     )
     .option('-t, --timeout <ms>', 'limit for an answer of a server', toMs, 30_000)

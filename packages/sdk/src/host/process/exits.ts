@@ -47,7 +47,7 @@ export class Exits {
   /** The error of calls while the process is in a crash loop. */
   crashLoop(label: string, failures: number): IsthmusError {
     const cause = this.#lastError;
-    const message = `${label} ended ${failures} times in a row and is not started again by itself; the last time: ${cause?.message}`;
+    const message = `${label} ended ${failures} times in a row and is not restarted automatically; the last time: ${cause?.message}`;
     const { stderrTail, generation } = cause ?? {};
     return new IsthmusError('CRASH_LOOP', message, { cause, sent: 'no', stderrTail, generation });
   }

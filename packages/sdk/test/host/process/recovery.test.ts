@@ -196,7 +196,7 @@ describe('a crash loop', () => {
       generation: 6,
       stderrTail: 'no licence\n',
     });
-    expect(error.message).toContain('a ended 6 times in a row and is not started again by itself');
+    expect(error.message).toContain('a ended 6 times in a row and is not restarted automatically');
     expect(error.message).toContain('no licence');
     expect(await failure(host.start('a'))).toMatchObject({ code: 'CRASH_LOOP' });
     const before = server.starts().length;
