@@ -100,7 +100,7 @@ describe('the tail of the logs', () => {
       ['log', 'warning', 'db: {"slow":1}'],
       ['stderr', undefined, 'and th'],
       ['gateway', 'error', 'a stopped with code 1 after 9 ms'],
-      ['gateway', 'warning', 'started again in 250 ms (attempt 1)'],
+      ['gateway', 'warning', 'will be started again in 250 ms (attempt 1)'],
     ]);
     expect(seen[1]).toEqual({ server: 'a', at: 5, source: 'stderr', text: 'ready', pid: 77, generation: 2 });
   });
