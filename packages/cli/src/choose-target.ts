@@ -1,5 +1,6 @@
 import { usageError } from './cli-error.js';
 import type { CommonOptions } from './common-options.js';
+import { withAuth } from './login/auth-options.js';
 import { type CommandTarget, takeTarget } from './target.js';
 
 /** The typed options of a command. The file of `--config` may have the others. */
@@ -21,7 +22,8 @@ export async function chooseTarget<Options extends CommonOptions>(
     ({ ...(timeout !== undefined && { timeout }), ...others, mode: given.mode ?? mode ?? 'auto' }) as Options;
   if (!config) {
     if (input) throw usageError('--input is for a server of --config FILE');
-    return { ...takeTarget(name, words, behind), options: withMode(undefined) };
+    const { target, rest } = takeTarget(name, words, behind);
+    return { target: await withAuth(target, given), rest, options: withMode(undefined) };
   }
   if (behind) {
     throw usageError(
@@ -32,5 +34,6 @@ export async function chooseTarget<Options extends CommonOptions>(
   const { findConfigured } = await import('./config-target.js');
   const { target, warnings } = await findConfigured(name, config, words[0], input);
   for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
-  return { target, rest: words.slice(1), options: withMode(target.mode, target.timeoutMs) };
+  const options = withMode(target.mode, target.timeoutMs);
+  return { target: await withAuth(target, given), rest: words.slice(1), options };
 }

@@ -34,6 +34,8 @@ export const EXIT = {
   cannotConnect: 3,
   /** The server refused the request, gave an invalid answer, did not answer in time, or went away. */
   protocol: 4,
+  /** The server wants a login, and there is none that it accepts. */
+  needsLogin: 5,
   /** Ctrl-C, as shells have it: 128 and the number of the signal. */
   interrupted: 130,
   terminated: 143,
@@ -48,6 +50,7 @@ export function exitHelp(failed?: string): string {
     '  2  the command line or the configuration file is invalid',
     '  3  cannot connect to the server',
     '  4  the server refused the request, gave an invalid answer, did not answer in time, or went away',
+    '  5  the server needs a login: isthmus login URL',
     '  130  interrupted by Ctrl-C (143: by SIGTERM)',
   ].join('\n');
 }

@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitHelp } from './cli-error.js';
+import { type AuthFlags, authOptions } from './login/auth-options.js';
 import { TARGET_HELP } from './target.js';
 
 /** The options of every command that connects to a server. */
-export interface CommonOptions {
+export interface CommonOptions extends AuthFlags {
   readonly mode: string;
   readonly timeout?: number;
   readonly cwd?: string;
@@ -77,6 +78,7 @@ function commonOptions(timeout: string): readonly Option[] {
       '-H, --header <header>',
       'a header for every request to a URL, "Name: value"; repeatable',
     ).argParser(collect),
+    ...authOptions(),
     new Option('--stderr', 'show what the command writes to stderr'),
     new Option('--json', 'print the exact result as JSON, for programs'),
   ];

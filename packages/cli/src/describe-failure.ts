@@ -89,8 +89,9 @@ function failed(error: IsthmusError, context: FailureContext): CliError {
   // The message of a dead child already has its most useful line.
   const tail = (died && stderrTail.length > 1) || late ? stderrTail : [];
   const message = oneLine(error.message);
+  const needsLogin = error.code === 'UNAUTHORIZED' && error.status === 401;
   return new CliError(
-    connected ? EXIT.protocol : EXIT.cannotConnect,
+    needsLogin ? EXIT.needsLogin : connected ? EXIT.protocol : EXIT.cannotConnect,
     connected || message.startsWith('Cannot ') ? message : `${cannotConnect(message, context)}: ${message}`,
     {
       hint: failureHint(error, context),
@@ -113,7 +114,9 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
         return 'The name of the host does not exist: check its spelling, and the network';
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
     case 'UNAUTHORIZED':
-      return 'This server needs credentials: --header "Authorization: Bearer …"';
+      return error.status === 401 && target.kind === 'url'
+        ? `${commandLine('login', target)}, or --header "Authorization: Bearer …"; ${commandLine('probe', target)} shows what the login needs`
+        : 'This server needs other credentials: --header "Authorization: Bearer …"';
     case 'HTTP_STATUS':
       return connected
         ? 'The log of the server may have the reason'

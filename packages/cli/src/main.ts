@@ -21,6 +21,7 @@ function report(error: unknown, command: string | undefined): number {
   if (error instanceof CliError) return reportFailure(error, command);
   if (error instanceof IsthmusError) {
     process.stderr.write(`isthmus: ${error.message}\n`);
+    if (error.code === 'UNAUTHORIZED') return EXIT.needsLogin;
     return error.code === 'INVALID_OPTION' ? EXIT.usage : EXIT.failed;
   }
   process.stderr.write(

@@ -75,6 +75,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     install: async ({ afterDashes }) => (await import('./commands/install.js')).installCommand(afterDashes),
     demo: async () => (await import('./commands/demo.js')).demoCommand(),
   },
+  'Log in:': {
+    login: async () => (await import('./commands/login.js')).loginCommand(),
+    logout: async () => (await import('./commands/login.js')).logoutCommand(),
+  },
   'Operate:': {
     status: async () => (await import('./commands/gateway/status.js')).statusCommand(),
     logs: async () => (await import('./commands/gateway/logs.js')).logsCommand(),

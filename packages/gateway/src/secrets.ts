@@ -8,7 +8,9 @@ import { isSecretName } from './telemetry/secret-patterns.js';
 export function secretsOf(spec: GatewayServerSpec): string[] {
   if (spec.kind === 'command') return secretVariables(spec.env);
   if (spec.kind !== 'url') return [];
-  return [...secretHeaders(spec.headers), ...secretsInUrl(spec.url)];
+  const { clientSecret } = spec.auth ?? {};
+  const ofClient = clientSecret === undefined ? [] : [clientSecret];
+  return [...ofClient, ...secretHeaders(spec.headers), ...secretsInUrl(spec.url)];
 }
 
 /**
@@ -25,6 +27,7 @@ export function secretsOfWords(words: TypedWords): string[] {
   return [
     ...secretVariables(words.env ?? {}),
     ...headers.flatMap(([, name, value]) => secretHeaders({ [name ?? '']: value ?? '' })),
+    ...(words.clientSecret === undefined ? [] : [words.clientSecret]),
     ...secretsInUrl(words.upstream ?? ''),
   ];
 }
@@ -33,6 +36,7 @@ export interface TypedWords {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly header?: readonly string[] | undefined;
   readonly upstream?: string | undefined;
+  readonly clientSecret?: string | undefined;
 }
 
 export function secretVariables(env: Readonly<Record<string, string>>): string[] {

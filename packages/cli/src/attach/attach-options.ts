@@ -7,10 +7,12 @@ import { addServerFlags } from '../add-server-flags.js';
 import { usageError } from '../cli-error.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
 import { namesOfFlags, settingsOfFlags } from '../server-flags.js';
+import { type AuthFlags, authOptions } from '../login/auth-options.js';
+import { type LoginFlags, loginFlagNames, loginOptions } from '../login/login-options.js';
 import { withSettings } from '../target.js';
 
 /** The options of `isthmus attach`. */
-export interface AttachCommandOptions {
+export interface AttachCommandOptions extends AuthFlags, LoginFlags {
   readonly config?: readonly string[];
   readonly input?: Readonly<Record<string, string>>;
   readonly url?: string;
@@ -54,10 +56,23 @@ export function addAttachOptions(command: Command): Command {
       toVariable,
     )
     .option('--cwd <folder>', 'the folder that the command runs in (default: this one)');
+  for (const option of [...authOptions(), ...loginOptions()]) command.addOption(option);
   addServerFlags(command, 'attach');
   return command
     .option('--grace <ms>', 'how long the server is kept after the last host is gone', toGrace, 30_000)
     .option('--no-daemon', 'do not share: the server is a child of this process and ends with it');
+}
+
+/**
+ * The mode of the login. A line of mcp-remote has the URL as an argument, or options of its login: such a line logs in with
+ * a browser, as mcp-remote does.
+ */
+export function authModeOf(words: readonly string[], options: AttachCommandOptions): AuthFlags['auth'] {
+  if (options.auth !== undefined) return options.auth;
+  const isAddress = options.url === undefined && /^https?:\/\//i.test(words[0] ?? '');
+  // `browser` is true unless --no-browser was given.
+  const typed = loginFlagNames().filter((name) => name !== 'browser' && Object.hasOwn(options, name));
+  return isAddress || typed.length > 0 || options.browser === false ? 'browser' : undefined;
 }
 
 function toGrace(text: string): number {

@@ -15,6 +15,7 @@ import { CliError, EXIT, usageError } from '../cli-error.js';
 import { type BenchOptions, IN_FLIGHT, IN_FLIGHT_WITH_RATE } from '../commands/bench.js';
 import { splitCommand } from '../compat/split-command.js';
 import { findConfigured } from '../config-target.js';
+import { withAuth, withToken } from '../login/auth-options.js';
 import { catchSignals } from '../session/catch-signals.js';
 import { type CommandTarget, commandLine, commandTarget, targetAt } from '../target.js';
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js';
@@ -32,8 +33,11 @@ export async function runBenchCommand(
   const { target, rest, options } = await chooseTarget('bench', args, afterDashes, given);
   if (rest.length > 0) throw usageError(`Unexpected argument "${rest[0]}": bench takes only a target`);
   const work = { settings: toSettings(options), tool: toTool(options) };
-  const targets = [target];
-  for (const text of options.against ?? []) targets.push(await toTarget(text, given));
+  const targets = [await withToken(target)];
+  for (const text of options.against ?? []) {
+    const other = await toTarget(text, given);
+    targets.push(await withToken(other.kind === 'url' ? await withAuth(other, given) : other));
+  }
   checkConcurrency(targets, work.settings.load.concurrency);
   process.exitCode = await bench(targets, work, options, processTerminal());
 }

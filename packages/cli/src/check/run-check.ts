@@ -8,6 +8,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CheckCommandOptions } from '../commands/check.js';
+import { withToken } from '../login/auth-options.js';
 import { catchSignals, type Interruption } from '../session/catch-signals.js';
 import { type CommandTarget, commandLine } from '../target.js';
 import { createProgressLine } from '../terminal/progress-line.js';
@@ -28,7 +29,7 @@ export async function runCheckCommand(
   if (given.list) return void terminal.stdout.write(renderCatalogue(CHECKS, given.json === true, terminal));
   const { target, rest, options } = await chooseTarget('check', args, afterDashes, given);
   if (rest.length > 0) throw usageError(`Unexpected argument "${rest[0]}": check takes only a target`);
-  process.exitCode = await check(target, options, terminal);
+  process.exitCode = await check(await withToken(target), options, terminal);
 }
 
 async function check(

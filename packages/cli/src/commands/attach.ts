@@ -1,9 +1,15 @@
 import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { Command } from 'commander';
-import { type AttachCommandOptions, addAttachOptions, applyOptions } from '../attach/attach-options.js';
+import {
+  type AttachCommandOptions,
+  addAttachOptions,
+  applyOptions,
+  authModeOf,
+} from '../attach/attach-options.js';
 import { findServer } from '../attach/find-server.js';
 import { EXIT } from '../cli-error.js';
+import { withAuth } from '../login/auth-options.js';
 import { oneLine } from '../terminal/text.js';
 
 export function attachCommand(afterDashes: readonly string[] | undefined): Command {
@@ -23,12 +29,15 @@ export function attachCommand(afterDashes: readonly string[] | undefined): Comma
     .showHelpAfterError('(isthmus attach --help explains the options)')
     .exitOverride()
     .action(async (args: string[], options: AttachCommandOptions) => {
-      const read = async (): Promise<AttachParams> => {
+      const read = async (mayAsk = false): Promise<AttachParams> => {
         const { server, warnings } = await findServer(args, afterDashes, options);
         for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
-        return applyOptions(server, options);
+        const auth = authModeOf(args, options);
+        const flags = auth === undefined ? options : { ...options, auth };
+        return applyOptions(await withAuth(server, flags, { mayAsk, login: options }), options);
       };
-      const params = await read();
+      // A reconnect reads the definition again, and never opens a browser.
+      const params = await read(true);
       if (!options.daemon) return serveHere(params);
       const { runAttach } = await import('../attach/run-attach.js');
       await runAttach(params, read);
@@ -58,6 +67,9 @@ folder; or URL and headers. Host and server may be of different eras.
 
 NAME is a server of the files of --config, else of ISTHMUS_CONFIG, else of ~/.config/isthmus/mcp.json.
 
+A login for the URL (isthmus login URL) is used and renewed. --auth browser begins one when attach starts, if there is
+none; so does a line in the words of mcp-remote.
+
 Examples, for the configuration of a host:
   isthmus attach weather --config ~/project/.mcp.json
   isthmus attach -- npx -y @modelcontextprotocol/server-everything
@@ -67,4 +79,5 @@ Exit codes:
   0    the host has disconnected, and all answers were sent
   2    the command line or the configuration is invalid
   3    cannot connect to the server
+  5    the login failed
 `;

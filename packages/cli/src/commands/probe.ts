@@ -2,7 +2,7 @@ import { revisionLabel } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Command } from 'commander';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { EXIT, usageError } from '../cli-error.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
 import { type CommonOptions, clientCommand } from '../common-options.js';
 import {
   countDropped,
@@ -12,6 +12,7 @@ import {
   toReport,
 } from '../probe/probe-server.js';
 import { withSession } from '../session/session.js';
+import type { CommandTarget } from '../target.js';
 import { table } from '../terminal/table.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { cut, oneLine } from '../terminal/text.js';
@@ -50,8 +51,24 @@ export function probeCommand(afterDashes: readonly string[] | undefined): Comman
           else terminal.stdout.write(renderProbe(report, terminal));
           return EXIT.ok;
         },
-      ).finally(dropped.stop);
+      )
+        .catch(async (error: unknown) => {
+          throw await withLoginFacts(error, target);
+        })
+        .finally(dropped.stop);
     });
+}
+
+/** A failure for want of a login, with what the login would need. Nothing is logged in. */
+async function withLoginFacts(error: unknown, target: CommandTarget): Promise<unknown> {
+  if (!(error instanceof CliError) || error.exitCode !== EXIT.needsLogin || target.kind !== 'url')
+    return error;
+  const { loginFactLines } = await import('../login/login-facts-lines.js');
+  const evidence = [...error.evidence, ...(await loginFactLines(target.url))];
+  return new CliError(error.exitCode, error.message, {
+    evidence,
+    ...(error.hint !== undefined && { hint: error.hint }),
+  });
 }
 
 function renderProbe(report: ProbeReport, { width, out }: Terminal): string {

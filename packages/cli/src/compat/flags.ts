@@ -67,13 +67,16 @@ export function refused(why: string, hint: string, takes: FlagValues = 'nothing'
   };
 }
 
-export function noOAuth(option: string, takes: FlagValues): CompatFlag {
-  return refused(`--${option}: ${NO_OAUTH}`, OAUTH_HINT, takes);
+/** An option without a value that stands for options of ours. */
+export function replaced(...ours: readonly string[]): CompatFlag {
+  return { takes: 'nothing', apply: (_values, { args }) => void args.push(...ours) };
 }
 
-export const NO_OAUTH = 'Isthmus does not log in with OAuth; it sends the headers that you give';
-export const OAUTH_HINT =
-  'Get a token elsewhere, and pass it: --header "Authorization: Bearer $TOKEN", or --header-file FILE';
+/** mcp-proxy names the token endpoint, and logs in as a client without a user. */
+export const tokenUrl: CompatFlag = {
+  takes: 'one',
+  apply: ([url = ''], { args }) => void args.push('--auth', 'client-credentials', '--token-endpoint', url),
+};
 
 /** The log levels of other programs: `none`, `INFO`, `WARNING`, `CRITICAL`. */
 export const logLevel: CompatFlag = {

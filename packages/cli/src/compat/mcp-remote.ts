@@ -5,11 +5,13 @@ import {
   header,
   headerFile,
   ignored,
-  noOAuth,
   refused,
   renamed,
+  replaced,
+  tokenUrl,
 } from './flags.js';
 import { toStrategy } from './python-mcp-proxy.js';
+import { clientInfo, clientMetadata } from './static-client.js';
 
 /** The options of mcp-remote (0.15), and those of mcp-proxy with a URL. */
 export const MCP_REMOTE: CompatFlags = {
@@ -46,20 +48,23 @@ export const MCP_REMOTE: CompatFlags = {
     '--ipv4: IPv4 and IPv6 addresses are both tried, and the first that answers is used',
     'Leave it out; NODE_OPTIONS=--dns-result-order=ipv4first tries IPv4 before the others',
   ),
-  ...oauth('one', [
-    'auth-timeout',
-    'auth-success-url',
-    'authorize-param',
-    'callback-path',
-    'client-metadata-url',
-    'host',
-    'resource',
-    'static-oauth-client-info',
-    'static-oauth-client-metadata',
-    'token-endpoint',
-  ]),
-  ...oauth('one', ['client-id', 'client-secret', 'token-url']),
-  ...oauth('nothing', ['client-credentials', 'device-code', 'disable-resource-parameter', 'use-id-token']),
+  host: renamed('--callback-host'),
+  'auth-timeout': renamed('--login-timeout', (seconds) => `${seconds}s`),
+  'device-code': replaced('--device'),
+  'disable-resource-parameter': replaced('--no-resource'),
+  'client-credentials': replaced('--auth', 'client-credentials'),
+  'token-url': tokenUrl,
+  'static-oauth-client-info': clientInfo,
+  'static-oauth-client-metadata': clientMetadata,
+  'auth-success-url': refused(
+    '--auth-success-url: the page at the end of a login is always that of Isthmus',
+    'Leave it out; the page says whether the login succeeded',
+    'one',
+  ),
+  'use-id-token': refused(
+    '--use-id-token: an ID token is for the client that it was issued to, and is not an access token',
+    'Leave it out; if the server accepts nothing else, send the token yourself with --header-file FILE',
+  ),
 };
 
 function partOfCall(option: string): CompatFlag {
@@ -76,8 +81,4 @@ function pings(takes: 'nothing' | 'one'): CompatFlag {
     'Leave it out',
     takes,
   );
-}
-
-function oauth(takes: 'nothing' | 'one', names: readonly string[]): CompatFlags {
-  return Object.fromEntries(names.map((name) => [name, noOAuth(name, takes)]));
 }

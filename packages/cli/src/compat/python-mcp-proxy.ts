@@ -6,8 +6,8 @@ import {
   header,
   ignored,
   logLevel,
-  noOAuth,
   renamed,
+  tokenUrl,
 } from './flags.js';
 
 /** The options of mcp-proxy of PyPI (0.12). */
@@ -55,9 +55,7 @@ export const PYTHON_MCP_PROXY: CompatFlags = {
   'sse-host': renamed('--host'),
   transport: renamed('--transport', toStrategy),
   'log-level': logLevel,
-  'client-id': noOAuth('client-id', 'one'),
-  'client-secret': noOAuth('client-secret', 'one'),
-  'token-url': noOAuth('token-url', 'one'),
+  'token-url': tokenUrl,
   'verify-ssl': {
     takes: 'maybe',
     apply([value = 'true']) {

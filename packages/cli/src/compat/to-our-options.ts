@@ -1,14 +1,7 @@
 import type { Command } from 'commander';
 import { usageError } from '../cli-error.js';
 import { quote, targetAt } from '../target.js';
-import {
-  type CommandLine,
-  type CompatFlags,
-  type DraftLine,
-  headerFile,
-  NO_OAUTH,
-  OAUTH_HINT,
-} from './flags.js';
+import { type CommandLine, type CompatFlags, type DraftLine, headerFile } from './flags.js';
 import { MCP_PROXY } from './mcp-proxy.js';
 import { MCP_REMOTE } from './mcp-remote.js';
 import { PYTHON_MCP_PROXY } from './python-mcp-proxy.js';
@@ -30,16 +23,15 @@ export const SERVE_FLAGS: CompatFlags = {
   'header-file': headerFile,
 };
 
-const TRANSLATIONS: Readonly<
-  Record<string, Pick<Translation, 'flags' | 'plainArguments' | 'checkArgument'>>
-> = {
+const TRANSLATIONS: Readonly<Record<string, Pick<Translation, 'flags' | 'plainArguments' | 'toOurs'>>> = {
   serve: { flags: SERVE_FLAGS, plainArguments: 'command' },
-  attach: { flags: MCP_REMOTE, plainArguments: 'ours', checkArgument: refuseCallbackPort },
+  attach: { flags: MCP_REMOTE, plainArguments: 'ours', toOurs: callbackPort },
 };
 
 /** mcp-remote takes the port of its OAuth callback after the URL. */
-function refuseCallbackPort(arg: string, before: readonly string[]): void {
-  if (/^\d{1,5}$/.test(arg) && before.some((each) => targetAt(each))) throw usageError(NO_OAUTH, OAUTH_HINT);
+function callbackPort(arg: string, before: readonly string[]): readonly string[] {
+  const isPort = /^\d{1,5}$/.test(arg) && before.some((each) => targetAt(each));
+  return isPort ? ['--callback-port', arg] : [arg];
 }
 
 async function isProgram(name: string): Promise<boolean> {

@@ -13,8 +13,8 @@ export interface Translation {
   readonly plainArguments: 'command' | 'ours';
   /** Whether the system can start a program of this name. */
   readonly isProgram: (name: string) => Promise<boolean>;
-  /** Throws where an argument is invalid; `before` has the arguments before it. */
-  readonly checkArgument?: (arg: string, before: readonly string[]) => void;
+  /** Our words for an argument that is not an option; `before` has the arguments before it. Default: itself. */
+  readonly toOurs?: (arg: string, before: readonly string[]) => readonly string[];
 }
 
 /** Replaces options of other programs by ours. Options may be in camelCase. Values stay as they are. */
@@ -32,8 +32,8 @@ export async function translate(line: CommandLine, translation: Translation): Pr
         rest = args.slice(at);
         break;
       }
-      translation.checkArgument?.(typed, draft.args);
-      draft.args.push(...(plainArguments === 'command' ? ['--upstream', typed] : [typed]));
+      const ours = translation.toOurs?.(typed, draft.args) ?? [typed];
+      draft.args.push(...(plainArguments === 'command' ? ['--upstream', typed] : ours));
       at += 1;
       continue;
     }

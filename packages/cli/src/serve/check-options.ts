@@ -24,7 +24,10 @@ export function refuseIdle(
   );
 }
 
+/** Servers of files use stored logins. */
+const ABOUT_LOGIN: readonly Name[] = ['auth', 'clientId', 'clientSecretFile', 'issuer', 'scope'];
 const ABOUT_ONE: readonly Name[] = [
+  ...ABOUT_LOGIN,
   ...(['header', 'transport', 'cwd', 'env', 'name'] as const),
   ...(namesOfFlags('serve') as readonly Name[]),
 ];
@@ -33,7 +36,7 @@ const ABOUT_MANY: readonly Name[] = ['separator', 'watch', 'input'];
 /** The options without effect. Others are refused when the server is opened. */
 const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
   files: ABOUT_ONE,
-  named: ['header', 'transport', 'name'],
+  named: ['header', 'transport', 'name', ...ABOUT_LOGIN],
   command: ABOUT_MANY,
   address: [...(namesOfFlags('serve', { onlyCommands: true }) as readonly Name[]), ...ABOUT_MANY],
   demo: [

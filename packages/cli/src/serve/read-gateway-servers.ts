@@ -65,7 +65,7 @@ export function toGatewayServers(
   const defaults = { hasPrincipals: rules.hasPrincipals, limits };
   const entries = Object.values(servers.servers);
   const placed: Placed[] = entries.map((entry) => ({
-    unit: withGatewayDefaults(withParking(entry, rules), defaults),
+    unit: withGatewayDefaults(withStoredLogin(withParking(entry, rules)), defaults),
     place: entry.source,
   }));
   const kept: string[] = [];
@@ -83,6 +83,11 @@ export function toGatewayServers(
 
 function withParking(entry: ServerEntry, { maxParked }: ServerRules): ServerEntry {
   return maxParked !== undefined && entry.kind === 'command' ? { maxParked, ...entry } : entry;
+}
+
+/** The logins of the operator are used and renewed. A gateway never begins one. */
+function withStoredLogin(entry: ServerEntry): ServerEntry {
+  return entry.kind === 'url' ? { auth: { mode: 'stored' }, ...entry } : entry;
 }
 
 interface Placed {

@@ -4,6 +4,7 @@ import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { delayOptimization } from '../delay-optimization.js';
+import { withAuth } from '../login/auth-options.js';
 import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf, listenAt } from './addresses.js';
@@ -60,7 +61,9 @@ async function serveTyped(typed: TypedServe): Promise<void> {
       announce(real, describeGateway(real, names, { needsKey, verbose })),
     );
   }
-  if (target) return runSingle({ ...typed, target }, addresses, operator);
+  // `--resource` of serve is about its own clients.
+  const { resource: _resource, ...flags } = options as ServeCommandOptions & { readonly resource?: unknown };
+  if (target) return runSingle({ ...typed, target: await withAuth(target, flags) }, addresses, operator);
   const { serveDemo } = await import('./open-served.js');
   const { readStateKeys } = await import('./telemetry-options.js');
   const inputs = await inputsFor(options, addresses, operator);

@@ -3,10 +3,11 @@ import { type Command, Option } from 'commander';
 import { addServerFlags } from '../add-server-flags.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
 import { DEFAULT_ADDRESS } from './addresses.js';
+import { type AuthFlags, authOptions } from '../login/auth-options.js';
 import { env, toCount, toCountOrNone, toPath, toPaths, toPort } from './option-values.js';
 
 /** What `isthmus serve` takes. */
-export interface ServeCommandOptions {
+export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'> {
   readonly listen?: readonly string[];
   readonly host?: string;
   readonly port?: number;
@@ -296,4 +297,5 @@ function addWhat(command: Command): void {
         ...['http-first', 'http-only', 'sse-only'],
       ]),
     );
+  for (const option of authOptions()) command.addOption(option);
 }

@@ -28,6 +28,23 @@ export interface UrlSpec extends ServerSettings, Defined {
    */
   readonly transport: 'auto' | 'http' | 'http-only' | 'sse';
   readonly headers: Readonly<Record<string, string>>;
+  /** Default: no login. A header `Authorization` switches it off. */
+  readonly auth?: UrlAuth;
+}
+
+/**
+ * How requests get their login. `stored` uses the logins of this user and renews them; it never begins one.
+ * `client-credentials` needs no user.
+ */
+export interface UrlAuth {
+  readonly mode: 'stored' | 'client-credentials';
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly issuer?: string;
+  readonly tokenEndpoint?: string;
+  readonly scopes?: readonly string[];
+  /** `false` sends none. */
+  readonly resource?: string | false;
 }
 
 /** A server that listens on a socket. Only the command line can name one, not a configuration file. */

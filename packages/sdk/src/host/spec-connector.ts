@@ -1,8 +1,8 @@
-import { given, type ServerSpec, type UrlSpec } from '../config/server-spec.js';
+import { given, type ServerSpec, type UrlAuth, type UrlSpec } from '../config/server-spec.js';
 import type { Connector } from '../exchange/connection.js';
 import { connectorFor } from '../transport/address.js';
 import { httpConnector } from '../transport/http-client/connector.js';
-import type { HttpConnectOptions } from '../transport/http-client/options.js';
+import type { HttpAuth, HttpConnectOptions } from '../transport/http-client/options.js';
 import { stdio } from '../transport/stdio.js';
 import { commandOptionsOf } from './definition.js';
 
@@ -18,7 +18,11 @@ export function connectorOfSpec(spec: ServerSpec, options: SpecConnectorOptions 
     return stdio({ ...commandOptionsOf(spec), ...(label !== undefined && { label }) });
   const connector =
     spec.kind === 'url'
-      ? httpConnector(spec.url, { ...httpOptionsOf(spec), ...(onWarning && { onWarning }) })
+      ? httpConnector(spec.url, {
+          ...httpOptionsOf(spec),
+          ...(onWarning && { onWarning }),
+          ...(spec.auth && { auth: specAuth(spec.auth, onWarning) }),
+        })
       : connectorFor(spec.address);
   return label === undefined ? connector : { ...connector, label };
 }
@@ -32,6 +36,30 @@ export function httpOptionsOf({
 }: UrlSpec): HttpConnectOptions {
   const sse = SSE[transport];
   return { headers, sse, ...given({ maxAnswerBytes: maxLineBytes, maxConcurrent: maxInFlight }) };
+}
+
+/** Loads what a login needs with the first request. */
+export function specAuth(auth: UrlAuth, onWarning?: (warning: string) => void): HttpAuth {
+  return {
+    async forServer(url) {
+      const { oauth } = await import('../oauth/oauth.js');
+      const { userLoginStore } = await import('../oauth/store/user-logins.js');
+      const { mode, ...rest } = auth;
+      return oauth({
+        ...rest,
+        ...(mode === 'client-credentials' && { grant: mode }),
+        ...(onWarning && { onWarning }),
+        store: userLoginStore(),
+        loginHint: loginCommand(url.href),
+      }).forServer(url);
+    },
+  };
+}
+
+/** What the user of a server without a login can type. The query may hold secrets. */
+export function loginCommand(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `isthmus login ${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
 const SSE = { auto: 'auto', http: 'auto', 'http-only': 'never', sse: 'only' } as const;

@@ -2,9 +2,11 @@ import { IsthmusError } from '../errors.js';
 import type { AuthRefusal, ServerAuth } from '../transport/http-client/options.js';
 import { LoginLimits, scopesToAsk } from './begin-login.js';
 import { paramsOf } from './callback-listener.js';
+import { askServer } from './discovery/ask-server.js';
 import { type LoginChallenge, loginChallenge } from './discovery/challenge.js';
 import { findLoginFacts, loginNetwork } from './discovery/login-facts.js';
 import { isUnreachable } from './discovery/oauth-http.js';
+import { findProtectedResource } from './discovery/protected-resource.js';
 import { grantLogin, type PendingResponse } from './grant-login.js';
 import { isOver, type LoginStatus, renewAt, statusOf } from './login-status.js';
 import type { OAuthSettings } from './options.js';
@@ -57,12 +59,31 @@ export class ServerLogin implements ServerAuth {
     return this.#answering;
   }
 
-  /** Begins a login, whether or not there is one. `wwwAuthenticate` is what the server sent with a 401, if anything. */
+  /**
+   * Begins a login, whether or not there is one. `wwwAuthenticate` is what the server sent with a 401. Without it the server
+   * is asked.
+   */
   async login(wwwAuthenticate?: string): Promise<LoginStatus> {
     // A login that cannot be read is replaced.
     this.#adopt(await this.#settings.store.read(this.#key).catch(() => undefined));
-    await this.#grant(loginChallenge(wwwAuthenticate));
+    await this.#grant(loginChallenge(wwwAuthenticate ?? (await this.#askServer())));
     return this.status();
+  }
+
+  async #askServer(): Promise<string | undefined> {
+    const { tokenEndpoint, issuer } = this.#settings;
+    if (tokenEndpoint !== undefined) return undefined;
+    const { http } = this.#network;
+    const { status, wwwAuthenticate } = await askServer(this.#server, http);
+    if (status >= 300 || issuer !== undefined) return wwwAuthenticate;
+    // Some servers answer a part of the requests without a login. They publish how to get one.
+    if (await findProtectedResource(this.#server, { http, named: [], configured: undefined }))
+      return undefined;
+    const name = `${this.#server.origin}${this.#server.pathname}`;
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `${name} answers without a login, and names no authorization server`,
+    );
   }
 
   /** The state of the response that the login waits for, while a user is at it. */

@@ -10,6 +10,7 @@ import { isFolderFault } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { reachHint } from '../../describe-failure.js';
+import { withAuth } from '../../login/auth-options.js';
 import { type ProbeReport, probeServer, toReport } from '../../probe/probe-server.js';
 import { describeStartFailure, type StartContext } from '../../serve/describe-serving.js';
 import { connectorOf } from '../../session/target-connector.js';
@@ -52,11 +53,12 @@ async function examine(entry: ServerEntry, where: string, examining: Examining):
   if (entry.disabled) return { ...about, health: 'off', how: 'not started', problems: [] };
   const visible = entry.kind === 'command' ? checkCommand(entry) : [];
   if (visible.length > 0) return { ...about, health: 'ill', how: 'not started', problems: visible };
-  const target = { ...entry, files: examining.files };
+  const target = await withAuth({ ...entry, files: examining.files }, {});
   const mode = entry.mode ?? 'auto';
   const tried = await tryServer(target, mode, examining);
   if (tried.kind === 'failed') {
-    const problem = describeTrouble(tried.error, { target, name: entry.name, mode });
+    const trouble = describeTrouble(tried.error, { target, name: entry.name, mode });
+    const problem = await withLoginAdvice(trouble, tried.error, target);
     const told = interpretStderr([...quotedLine(problem.message), ...tried.stderr], variablesOf(entry));
     return {
       ...about,
@@ -68,6 +70,14 @@ async function examine(entry: ServerEntry, where: string, examining: Examining):
     };
   }
   return { ...about, how: 'tried', ...ofReport(tried.report) };
+}
+
+/** After a 401: what a login would need. */
+async function withLoginAdvice(problem: Problem, error: unknown, target: CommandTarget): Promise<Problem> {
+  if (problem.code !== 'unauthorized' || statusOf(error) !== 401 || target.kind !== 'url') return problem;
+  const { loginFactLines } = await import('../../login/login-facts-lines.js');
+  const facts = await loginFactLines(target.url);
+  return facts.length === 0 ? problem : { ...problem, advice: `${problem.advice}. ${facts.join('; ')}` };
 }
 
 function ofReport(report: ProbeReport): Pick<Diagnosis, 'health' | 'problems' | 'odd'> & Partial<Diagnosis> {
@@ -202,7 +212,7 @@ function adviceFor(code: ProblemCode, error: unknown, { target, mode }: StartCon
     case 'unauthorized':
       return statusOf(error) === 403
         ? 'The token in headers is valid but lacks a permission: check its rights'
-        : `This server needs credentials: "headers": { "Authorization": "Bearer \${TOKEN}" }, with a token that has not expired`;
+        : `Log in with isthmus login, or give credentials: "headers": { "Authorization": "Bearer \${TOKEN}" }, with a token that has not expired`;
     case 'unreachable':
       return 'Check that the server is running and that the host is right. curl -v shows where the connection fails';
     case 'wrong-url':

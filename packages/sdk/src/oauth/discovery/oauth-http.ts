@@ -11,6 +11,8 @@ export interface OAuthRequest {
   readonly redirects?: number;
   /** Default 256 KiB. */
   readonly maxBytes?: number;
+  /** The body is not read. It may be a stream without end. */
+  readonly headersOnly?: boolean;
 }
 
 /** Sends the requests of logins: with a time limit, a size limit, and only to addresses that the rule allows. */
@@ -43,8 +45,10 @@ export function createOAuthHttp({ rule, fetch, timeoutMs = TIMEOUT_MS }: OAuthHt
           },
         );
         const location = response.status >= 300 && response.status < 400 && response.headers.get('location');
-        if (!location) return readAtMost(url, response, request.maxBytes ?? MAX_BYTES);
+        if (!location && !request.headersOnly)
+          return readAtMost(url, response, request.maxBytes ?? MAX_BYTES);
         await response.body?.cancel().catch(() => {});
+        if (!location) return response;
         if (left <= 0) throw failed(url, 'it redirects, which is not followed');
         if (!URL.canParse(location, target.href))
           throw failed(url, 'it redirects to something that is not a URL');

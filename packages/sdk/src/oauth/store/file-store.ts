@@ -13,8 +13,8 @@ export function fileLoginStore(folder: string): LoginStore {
   const fileOf = (key: string) => join(folder, `${checkedKey(key)}.json`);
   return {
     async read(key) {
-      await prepare(folder);
-      return readRecord(fileOf(key));
+      // Does not make the folder: a program that has no logins leaves nothing behind, and may have no home.
+      return (await isThere(folder)) ? readRecord(fileOf(key)) : undefined;
     },
     async write(key, record) {
       await prepare(folder);
@@ -53,6 +53,21 @@ function checkedKey(key: string): string {
 
 async function prepare(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  await checkFolder(folder);
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  try {
+    await checkFolder(folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+async function checkFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) throw unsafe(folder, 'it belongs to another user');

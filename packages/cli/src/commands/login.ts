@@ -1,0 +1,122 @@
+import { Command } from 'commander';
+import { CliError, EXIT, usageError } from '../cli-error.js';
+import { collect, toInput } from '../common-options.js';
+import { type AuthFlags, clientOptions } from '../login/auth-options.js';
+import { type LoginFlags, loginOptions } from '../login/login-options.js';
+import { processTerminal, writeJson } from '../terminal/terminal.js';
+
+export interface LoginCommandOptions extends AuthFlags, LoginFlags {
+  readonly config?: readonly string[];
+  readonly input?: Readonly<Record<string, string>>;
+  readonly status?: boolean;
+  readonly printToken?: boolean;
+  readonly json?: boolean;
+}
+
+export function loginCommand(): Command {
+  const command = new Command('login')
+    .description('Log in to a remote server (OAuth), for all commands of this user.')
+    .usage('URL|NAME [options]\n       isthmus login --status [URL|NAME]')
+    .argument('[server]')
+    .configureHelp({ visibleArguments: () => [] })
+    .option('-c, --config <file>', 'a file that defines NAME; repeatable, later files win', collect)
+    .option('--input <id=value>', 'the value of an input:id of the file; repeatable', toInput);
+  for (const option of [...clientOptions(), ...loginOptions()]) command.addOption(option);
+  return command
+    .option('--status', 'show the logins, or the one for a server, without their tokens')
+    .option('--print-token', 'print a valid access token of the stored login, for scripts')
+    .option('--json', 'print the result as JSON, for programs')
+    .addHelpText('after', HELP)
+    .showHelpAfterError('(isthmus login --help explains the options)')
+    .exitOverride()
+    .action(async (server: string | undefined, options: LoginCommandOptions) => {
+      const { findLoginUrl, listStatus, renderStatus } = await import('../login/stored-logins.js');
+      const terminal = processTerminal();
+      if (options.status) {
+        const url = server === undefined ? undefined : await findLoginUrl('login', server, options);
+        const found = await listStatus(url);
+        if (options.json) writeJson(terminal, found);
+        else terminal.stdout.write(renderStatus(found, terminal));
+        return;
+      }
+      if (server === undefined) throw usageError('No server given', 'isthmus login https://example.com/mcp');
+      const url = await findLoginUrl('login', server, options);
+      if (options.printToken) return printToken(url, options);
+      const { runLogin } = await import('../login/run-login.js');
+      const say = (line: string) => void terminal.stderr.write(`isthmus: ${line}\n`);
+      const status = await runLogin(url, options, { say, input: process.stdin });
+      // A terminal that is read would keep the process alive.
+      process.stdin.destroy();
+      if (options.json) writeJson(terminal, status);
+      else say(`Logged in to ${status.server} (${status.issuer})`);
+    });
+}
+
+/** Only on request, and only on stdout. */
+async function printToken(url: string, options: LoginCommandOptions): Promise<void> {
+  const { oauth } = await import('@isthmus/sdk/internal/oauth/oauth.js');
+  const { userLoginStore } = await import('@isthmus/sdk/internal/oauth/store/user-logins.js');
+  const { toOAuthOptions } = await import('../login/login-options.js');
+  const login = await oauth({ ...toOAuthOptions(options), store: userLoginStore() }).login(url);
+  const authorization = await login.authorization();
+  if (authorization === undefined) {
+    throw new CliError(EXIT.needsLogin, 'There is no login for this server', { hint: 'isthmus login URL' });
+  }
+  process.stdout.write(`${authorization.replace(/^Bearer /, '')}\n`);
+}
+
+export interface LogoutCommandOptions extends Pick<LoginCommandOptions, 'config' | 'input'> {
+  readonly all?: boolean;
+  readonly forgetClient?: boolean;
+}
+
+export function logoutCommand(): Command {
+  return new Command('logout')
+    .description('Revoke and forget the login for a remote server.')
+    .usage('URL|NAME [options]\n       isthmus logout --all')
+    .argument('[server]')
+    .configureHelp({ visibleArguments: () => [] })
+    .option('-c, --config <file>', 'a file that defines NAME; repeatable, later files win', collect)
+    .option('--input <id=value>', 'the value of an input:id of the file; repeatable', toInput)
+    .option('--all', 'all logins of this user')
+    .option('--forget-client', 'also forget the registration of the client at the authorization server')
+    .addHelpText('after', LOGOUT_HELP)
+    .showHelpAfterError('(isthmus logout --help explains the options)')
+    .exitOverride()
+    .action(async (server: string | undefined, options: LogoutCommandOptions) => {
+      if ((server === undefined) === (options.all !== true)) {
+        throw usageError('Give one server, or --all', 'isthmus logout https://example.com/mcp');
+      }
+      const { endLogins, findLoginUrl } = await import('../login/stored-logins.js');
+      const url = server === undefined ? undefined : await findLoginUrl('logout', server, options);
+      const ended = await endLogins(url, options.forgetClient === true);
+      for (const each of ended) process.stderr.write(`isthmus: Logged out of ${each}\n`);
+      if (ended.length === 0) process.stderr.write('isthmus: There is no such login\n');
+    });
+}
+
+const HELP = `
+The login is kept in a file that only you can read, and renewed when it is used. The page of the login is always
+printed. A browser is opened on this machine, unless this is an SSH session, a container, or a system without a
+display: then open the page elsewhere, and paste the address that the browser ends at.
+
+Examples:
+  isthmus login https://example.com/mcp
+  isthmus login https://example.com/mcp --no-browser
+  isthmus login https://example.com/mcp --client-id my-client --callback-port 8976
+  isthmus login --status --json
+  curl -H "Authorization: Bearer $(isthmus login https://example.com/mcp --print-token)" https://example.com/mcp
+
+Exit codes:
+  0  success
+  2  the command line or the configuration file is invalid
+  3  cannot connect to the server or to its authorization server
+  5  the login failed, was not finished in time, or (--print-token) there is none
+  130  interrupted by Ctrl-C`;
+
+const LOGOUT_HELP = `
+The tokens are revoked where the authorization server allows that.
+
+Exit codes:
+  0  success, also if there was no login
+  2  the command line or the configuration file is invalid`;
