@@ -45,7 +45,7 @@ describe('a URL is a target', () => {
   it('that may want to know who asks, and no value is ever shown', async () => {
     const { url } = await guarded();
     const ran = await isthmus('list', url, '-H', 'Authorization: Bearer wr0ng');
-    expect(ran.code).toBe(3);
+    expect(ran.code).toBe(5);
     expect(ran.stderr).toContain('HTTP 401 Unauthorized');
     expect(ran.stderr).toContain('--header "Authorization: Bearer …"');
     expect(ran.stdout + ran.stderr).not.toContain('wr0ng');

@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: headers name variables like that.
 /** Options of other programs become options of ours. */
 import { writeFileSync } from 'node:fs';
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { addAttachOptions, authModeOf } from '../../src/attach/attach-options.js';
 import { CliError } from '../../src/cli-error.js';
 import { attachCommand } from '../../src/commands/attach.js';
 import { listCommand } from '../../src/commands/list.js';
@@ -303,12 +305,12 @@ describe('what is not done is refused with the reason and the next step', () => 
     ['serve', ['--expose-header', 'X-A'], 'Leave it out'],
     ['serve', ['--no-verify-ssl'], 'NODE_EXTRA_CA_CERTS=ca.pem'],
     ['serve', ['--verify-ssl', '/ca.pem'], 'NODE_EXTRA_CA_CERTS=/ca.pem'],
-    ['serve', ['--client-secret', 's3cret'], 'does not log in with OAuth'],
     ['serve', ['--env', 'TOKEN', 'some-server'], 'Write --env TOKEN=VALUE'],
     ['serve', ['--named-server', 'a'], '--named-server a has no command'],
-    ['attach', ['https://h/mcp', '3334'], 'does not log in with OAuth'],
-    ['attach', ['https://h/mcp', '--auth-timeout', '60'], '--header-file FILE'],
-    ['attach', ['https://h/mcp', '--static-oauth-client-info', '{"client_secret":"s3cret"}'], 'OAuth'],
+    ['attach', ['https://h/mcp', '--static-oauth-client-info', '{"client_secret":"s3cret"}'], 'no client_id'],
+    ['attach', ['https://h/mcp', '--static-oauth-client-info', 's3cret'], 'is not a JSON object'],
+    ['attach', ['https://h/mcp', '--auth-success-url', 'https://h/done'], 'always that of Isthmus'],
+    ['attach', ['https://h/mcp', '--use-id-token'], 'is not an access token'],
     ['attach', ['https://h/mcp', '--debug'], 'isthmus probe URL'],
     ['attach', ['https://h/mcp', '--keep-alive'], 'the next call opens a new session'],
     ['attach', ['https://h/mcp', '--body-timeout', '0'], 'Use --timeout MS'],
@@ -318,5 +320,65 @@ describe('what is not done is refused with the reason and the next step', () => 
     const why = await refusal(name, ...typed);
     expect(why).toContain(words);
     expect(why).not.toContain('s3cret');
+  });
+});
+
+describe('the login of mcp-remote', () => {
+  it.each<[string[], string[]]>([
+    [['3334'], ['--callback-port', '3334']],
+    [
+      ['--host', 'localhost', '--callback-path', '/done'],
+      ['--callback-host', 'localhost', '--callback-path', '/done'],
+    ],
+    [
+      ['--resource', 'https://h/', '--authorize-param', 'prompt=login'],
+      ['--resource', 'https://h/', '--authorize-param', 'prompt=login'],
+    ],
+    [['--disable-resource-parameter'], ['--no-resource']],
+    [
+      ['--auth-timeout', '60'],
+      ['--login-timeout', '60s'],
+    ],
+    [['--device-code'], ['--device']],
+    [
+      ['--client-metadata-url', 'https://h/client.json'],
+      ['--client-metadata-url', 'https://h/client.json'],
+    ],
+    [
+      ['--static-oauth-client-info', '{"client_id":"c","client_secret":"s"}'],
+      ['--client-id', 'c', '--client-secret', 's'],
+    ],
+    [
+      ['--static-oauth-client-metadata', '{"scope":"a b","client_name":"x"}'],
+      ['--scope', 'a b'],
+    ],
+    [
+      ['--client-credentials', '--token-endpoint', 'https://a/token'],
+      ['--auth', 'client-credentials', '--token-endpoint', 'https://a/token'],
+    ],
+    [
+      ['--client-id', 'c', '--client-secret', 's', '--token-url', 'https://a/token'],
+      [
+        ...['--client-id', 'c', '--client-secret', 's'],
+        ...['--auth', 'client-credentials', '--token-endpoint', 'https://a/token'],
+      ],
+    ],
+  ])('%j', async (typed, expected) => {
+    expect(await ours('attach', 'https://h/mcp', ...typed)).toEqual(['https://h/mcp', ...expected]);
+  });
+
+  it.each<[string[], string[], string | undefined]>([
+    [['https://h/mcp'], [], 'browser'],
+    [['https://h/mcp'], ['--auth', 'stored'], 'stored'],
+    [[], ['--url', 'https://h/mcp'], undefined],
+    [[], ['--url', 'https://h/mcp', '--callback-port', '1'], 'browser'],
+    [[], ['--url', 'https://h/mcp', '--no-browser'], 'browser'],
+    [['weather'], [], undefined],
+  ])('%j %j: the mode is %s', (words, typed, mode) => {
+    const command = addAttachOptions(new Command())
+      .argument('[args...]')
+      .action(() => {});
+    command.parse([...words, ...typed], { from: 'user' });
+    expect(authModeOf(words, command.opts())).toBe(mode);
   });
 });
