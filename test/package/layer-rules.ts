@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<string, readonly Level[]>> = {
     { parts: ['transport'], mayImportUpTo: 3 },
     { parts: ['server', 'client'], mayImportUpTo: 3 },
     { parts: ['oauth'], mayImportUpTo: 4 },
-    { parts: ['host', 'bridge'], mayImportUpTo: 5 },
+    { parts: ['host', 'bridge'], mayImportUpTo: 6 },
     { parts: ['llm'], mayImportUpTo: 7 },
     { parts: ['index'], mayImportUpTo: 8 },
   ],

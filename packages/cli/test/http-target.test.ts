@@ -72,6 +72,6 @@ describe('a URL is a target', () => {
     const ran = await isthmus('call', '--config', file, 'remote', 'greet');
     expect(ran).toMatchObject({ code: 0, stdout: 'fine\n' });
     const refused = await isthmus('list', '--config', file, 'remote', '-H', 'authorization: Bearer other');
-    expect(refused.code).toBe(3);
+    expect(refused.code).toBe(5);
   });
 });
