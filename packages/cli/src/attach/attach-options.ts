@@ -6,9 +6,9 @@ import { type Command, Option } from 'commander';
 import { addServerFlags } from '../add-server-flags.js';
 import { usageError } from '../cli-error.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
-import { namesOfFlags, settingsOfFlags } from '../server-flags.js';
 import { type AuthFlags, authOptions } from '../login/auth-options.js';
 import { type LoginFlags, loginFlagNames, loginOptions } from '../login/login-options.js';
+import { namesOfFlags, settingsOfFlags } from '../server-flags.js';
 import { withSettings } from '../target.js';
 
 /** The options of `isthmus attach`. */

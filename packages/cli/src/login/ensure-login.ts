@@ -1,7 +1,7 @@
 import { askServer } from '@isthmus/sdk/internal/oauth/discovery/ask-server.js';
 import { loginNetwork } from '@isthmus/sdk/internal/oauth/discovery/login-facts.js';
-import { resolveOAuth } from '@isthmus/sdk/internal/oauth/options.js';
 import { statusOf } from '@isthmus/sdk/internal/oauth/login-status.js';
+import { resolveOAuth } from '@isthmus/sdk/internal/oauth/options.js';
 import { loginKey } from '@isthmus/sdk/internal/oauth/store/login-record.js';
 import { userLoginFolder, userLoginStore } from '@isthmus/sdk/internal/oauth/store/user-logins.js';
 import { takeLock } from '@isthmus/sdk/internal/process/lock.js';

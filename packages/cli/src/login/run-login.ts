@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { LoginStatus } from '@isthmus/sdk/internal/oauth/login-status.js';
 import { oauth } from '@isthmus/sdk/internal/oauth/oauth.js';
 import type { DeviceCode } from '@isthmus/sdk/internal/oauth/options.js';
-import type { LoginStatus } from '@isthmus/sdk/internal/oauth/login-status.js';
 import { userLoginStore } from '@isthmus/sdk/internal/oauth/store/user-logins.js';
 import { desktopFacts, openPage, whyNoBrowser } from '@isthmus/sdk/internal/process/browser/open-page.js';
 import { oneLine } from '../terminal/text.js';

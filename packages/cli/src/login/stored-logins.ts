@@ -1,7 +1,7 @@
 import { loginNetwork } from '@isthmus/sdk/internal/oauth/discovery/login-facts.js';
+import { type LoginStatus, statusOf } from '@isthmus/sdk/internal/oauth/login-status.js';
 import { resolveOAuth } from '@isthmus/sdk/internal/oauth/options.js';
 import { revokeLogin } from '@isthmus/sdk/internal/oauth/refresh.js';
-import { type LoginStatus, statusOf } from '@isthmus/sdk/internal/oauth/login-status.js';
 import { userLoginStore } from '@isthmus/sdk/internal/oauth/store/user-logins.js';
 import { httpUrl } from '@isthmus/sdk/internal/transport/http-client/options.js';
 import { usageError } from '../cli-error.js';

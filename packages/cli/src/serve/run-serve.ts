@@ -4,7 +4,6 @@ import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { delayOptimization } from '../delay-optimization.js';
-import { withAuth } from '../login/auth-options.js';
 import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf, listenAt } from './addresses.js';
@@ -61,15 +60,21 @@ async function serveTyped(typed: TypedServe): Promise<void> {
       announce(real, describeGateway(real, names, { needsKey, verbose })),
     );
   }
-  // `--resource` of serve is about its own clients.
-  const { resource: _resource, ...flags } = options as ServeCommandOptions & { readonly resource?: unknown };
-  if (target) return runSingle({ ...typed, target: await withAuth(target, flags) }, addresses, operator);
+  if (target) return runSingle({ ...typed, target: await withLogin(target, options) }, addresses, operator);
   const { serveDemo } = await import('./open-served.js');
   const { readStateKeys } = await import('./telemetry-options.js');
   const inputs = await inputsFor(options, addresses, operator);
   const real = await serveDemo(inputs, readStateKeys(options.stateKey));
   const needsKey = inputs.access.hasPrincipals;
   announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
+}
+
+/** Loads what is about logins only for a URL, so that a command starts fast. */
+async function withLogin(target: CommandTarget, options: ServeCommandOptions): Promise<CommandTarget> {
+  if (target.kind !== 'url' && options.auth === undefined && options.clientId === undefined) return target;
+  const { withAuth } = await import('../login/auth-options.js');
+  // The option `--resource` of serve is about its own clients.
+  return withAuth(target, { ...options, resource: undefined } as Omit<ServeCommandOptions, 'resource'>);
 }
 
 /** One server of the command line. */

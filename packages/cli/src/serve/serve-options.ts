@@ -2,8 +2,8 @@ import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import { type Command, Option } from 'commander';
 import { addServerFlags } from '../add-server-flags.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
-import { DEFAULT_ADDRESS } from './addresses.js';
 import { type AuthFlags, authOptions } from '../login/auth-options.js';
+import { DEFAULT_ADDRESS } from './addresses.js';
 import { env, toCount, toCountOrNone, toPath, toPaths, toPort } from './option-values.js';
 
 /** What `isthmus serve` takes. */
