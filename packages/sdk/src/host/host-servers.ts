@@ -59,5 +59,11 @@ function checkedRemote(name: string, definition: RemoteDefinition): UrlSpec | So
 
 const SETTINGS = Object.fromEntries(OPTION_NAMES.map((name) => [name, true])) as OptionNames<ServerSettings>;
 const DEFINED = { ...SETTINGS, kind: true, name: true, source: true, overrides: true } as const;
-const URL_OPTIONS: OptionNames<UrlSpec> = { ...DEFINED, url: true, transport: true, headers: true, auth: true };
+const URL_OPTIONS: OptionNames<UrlSpec> = {
+  ...DEFINED,
+  url: true,
+  transport: true,
+  headers: true,
+  auth: true,
+};
 const SOCKET_OPTIONS: OptionNames<SocketSpec> = { ...DEFINED, address: true };
