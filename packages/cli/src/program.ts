@@ -76,8 +76,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     demo: async () => (await import('./commands/demo.js')).demoCommand(),
   },
   'Log in:': {
-    login: async () => (await import('./commands/login.js')).loginCommand(),
-    logout: async () => (await import('./commands/login.js')).logoutCommand(),
+    login: async () => (await import('./login/login-command.js')).loginCommand(),
+    logout: async () => (await import('./login/login-command.js')).logoutCommand(),
   },
   'Operate:': {
     status: async () => (await import('./commands/gateway/status.js')).statusCommand(),

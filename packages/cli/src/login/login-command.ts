@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { collect, toInput } from '../common-options.js';
-import { type AuthFlags, clientOptions } from '../login/auth-options.js';
-import { type LoginFlags, loginOptions } from '../login/login-options.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
+import { type AuthFlags, clientOptions } from './auth-options.js';
+import { type LoginFlags, loginOptions } from './login-options.js';
 
 export interface LoginCommandOptions extends AuthFlags, LoginFlags {
   readonly config?: readonly string[];
@@ -30,7 +30,7 @@ export function loginCommand(): Command {
     .showHelpAfterError('(isthmus login --help explains the options)')
     .exitOverride()
     .action(async (server: string | undefined, options: LoginCommandOptions) => {
-      const { findLoginUrl, listStatus, renderStatus } = await import('../login/stored-logins.js');
+      const { findLoginUrl, listStatus, renderStatus } = await import('./stored-logins.js');
       const terminal = processTerminal();
       if (options.status) {
         const url = server === undefined ? undefined : await findLoginUrl('login', server, options);
@@ -42,7 +42,7 @@ export function loginCommand(): Command {
       if (server === undefined) throw usageError('No server given', 'isthmus login https://example.com/mcp');
       const url = await findLoginUrl('login', server, options);
       if (options.printToken) return printToken(url, options);
-      const { runLogin } = await import('../login/run-login.js');
+      const { runLogin } = await import('./run-login.js');
       const say = (line: string) => void terminal.stderr.write(`isthmus: ${line}\n`);
       const status = await runLogin(url, options, { say, input: process.stdin });
       // A terminal that is read would keep the process alive.
@@ -56,7 +56,7 @@ export function loginCommand(): Command {
 async function printToken(url: string, options: LoginCommandOptions): Promise<void> {
   const { oauth } = await import('@isthmus/sdk/internal/oauth/oauth.js');
   const { userLoginStore } = await import('@isthmus/sdk/internal/oauth/store/user-logins.js');
-  const { toOAuthOptions } = await import('../login/login-options.js');
+  const { toOAuthOptions } = await import('./login-options.js');
   const login = await oauth({ ...toOAuthOptions(options), store: userLoginStore() }).login(url);
   const authorization = await login.authorization();
   if (authorization === undefined) {
@@ -87,7 +87,7 @@ export function logoutCommand(): Command {
       if ((server === undefined) === (options.all !== true)) {
         throw usageError('Give one server, or --all', 'isthmus logout https://example.com/mcp');
       }
-      const { endLogins, findLoginUrl } = await import('../login/stored-logins.js');
+      const { endLogins, findLoginUrl } = await import('./stored-logins.js');
       const url = server === undefined ? undefined : await findLoginUrl('logout', server, options);
       const ended = await endLogins(url, options.forgetClient === true);
       for (const each of ended) process.stderr.write(`isthmus: Logged out of ${each}\n`);
