@@ -83,7 +83,7 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress,
     done += 2;
   }
   for (let round = 1; round <= effort.rounds; round += 1) {
-    for (const { subject, peer, rounds } of contestants.slice()) {
+    for (const { subject, peer, rounds } of startingAt(contestants, round)) {
       onProgress(done / total, `${subject.title}, round ${round} of ${effort.rounds}`);
       try {
         const plan = { inFlight: cell.inFlight, forMs: effort.roundMs };
@@ -115,6 +115,19 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress,
 }
 
 /**
+ * Each round begins with another subject: the place in the order counts for more than the difference between subjects on
+ * a busy machine.
+ * @template T
+ * @param {readonly T[]} subjects
+ * @param {number} round
+ * @returns {readonly T[]}
+ */
+function startingAt(subjects, round) {
+  const first = round % Math.max(1, subjects.length);
+  return [...subjects.slice(first), ...subjects.slice(0, first)];
+}
+
+/**
  * The first 2,000 calls of a fresh process, after the one that shows that it has started. One process at a time; the
  * subjects take turns.
  * @param {readonly Subject[]} subjects
@@ -128,7 +141,7 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress,
 export async function measureCold(subjects, cell, rounds, onFailure, onProgress, open = connect) {
   let contestants = subjects.map((subject) => ({ subject, rounds: /** @type {Round[]} */ ([]) }));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const contestant of contestants.slice()) {
+    for (const contestant of startingAt(contestants, round)) {
       const { subject } = contestant;
       onProgress((round - 1) / rounds, `${subject.title}, fresh process ${round} of ${rounds}`);
       try {
