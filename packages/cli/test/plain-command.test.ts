@@ -23,6 +23,7 @@ describe('a plain command line', () => {
     ['no address', ['serve', '--', 'node']],
     ['another address', ['serve', '--listen', 'stdio', '--listen', 'unix:a', '--', 'node']],
     ['another option', ['serve', '--listen', 'stdio', '--env', 'A=1', '--', 'node']],
+    ['an option before the address', ['serve', '--env', 'A=1', '--listen', 'stdio', '--', 'node']],
     ['a word', ['serve', '--listen', 'stdio', 'node', '--', 'node']],
     ['two words in one', ['serve', '--listen stdio', '--', 'node']],
     ['no --', ['serve', '--listen', 'stdio', 'node']],
