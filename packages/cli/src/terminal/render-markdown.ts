@@ -43,9 +43,22 @@ type Block =
   | { readonly kind: 'list'; readonly items: { mark: string; text: string }[] }
   | { readonly kind: 'text'; readonly text: string };
 
+/** Without the comments of HTML. A comment that is never closed stays. */
+function withoutComments(text: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (;;) {
+    const start = text.indexOf('<!--', from);
+    const end = start < 0 ? -1 : text.indexOf('-->', start);
+    if (end < 0) return parts.join('') + text.slice(from);
+    parts.push(text.slice(from, start));
+    from = text[end + 3] === '\n' ? end + 4 : end + 3;
+  }
+}
+
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
-  const lines = text.replace(/<!--[\s\S]*?-->\n?/g, '').split('\n');
+  const lines = withoutComments(text).split('\n');
   for (let at = 0; at < lines.length; ) {
     const line = lines[at]!;
     const heading = /^(#{1,6}) (.*)$/.exec(line);
