@@ -85,7 +85,8 @@ describe('a host whose servers are not all sound', () => {
     ).toThrow('Server bad: command must be the name or path of a program');
     // The turns in which it would have been spawned.
     await settle();
-    expect(childrenOf(process.pid)).toEqual(before);
+    // A child of an earlier test may end meanwhile.
+    expect(childrenOf(process.pid).filter((pid) => !before.includes(pid))).toEqual([]);
     expect(server.starts()).toEqual([]);
   });
 
