@@ -110,7 +110,7 @@ describe('isthmus check-client', () => {
     );
     expect(stdout).toContain('✗ Sends notifications/initialized after the handshake');
     expect(stdout).toContain('The client continued without notifications/initialized');
-    expect(stdout).toContain('INIT-004');
+    expect(stdout).toContain('messages/initialized');
     expect(stdout).toContain('FAILED: 1 MUST is broken');
     expect(code).toBe(1);
   });

@@ -41,7 +41,7 @@ describe('a sound server', () => {
     writeFileSync(file, JSON.stringify({ mcpServers: { trial: { command, args } } }));
     const { code, stdout } = await isthmus('check', '--config', file, 'trial', ...ping);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^trial\n/);
+    expect(stdout).toMatch(/^Grade A\+: All 1 MUST that apply hold\.\n\ntrial\n/);
     expect(stdout).toMatch(/\nPASSED\n$/);
   });
 
@@ -212,7 +212,7 @@ describe('Ctrl-C', () => {
     });
     expect(await child.exit()).toMatchObject({ code: 130 });
     expect(child.stderr).toBe('isthmus: Interrupted; the report above has the checks that were finished\n');
-    expect(lines.join('\n')).toMatch(/\nGrade /);
+    expect(lines.join('\n')).toMatch(/^Grade /);
   });
 });
 
