@@ -110,7 +110,7 @@ Examples:
 Exit codes:
   0  success
   2  the command line or the configuration file is invalid
-  3  cannot connect to the server or to its authorization server
+  3  cannot connect to the server
   5  the login failed, was not finished in time, or (--print-token) there is none
   130  interrupted by Ctrl-C`;
 
