@@ -37,9 +37,13 @@ export class LoginLimits {
 
   /** Whether one more login for these scopes may begin. */
   mayStepUp(scopes: readonly string[]): boolean {
+    for (const [each, times] of this.#stepUps) {
+      if (this.#recent(times).length === 0) this.#stepUps.delete(each);
+    }
     const key = [...scopes].sort().join(' ');
     const before = this.#recent(this.#stepUps.get(key) ?? []);
-    if (before.length >= MAX_STEP_UPS) return false;
+    // A server that asks for other scopes each time must not fill the memory.
+    if (before.length >= MAX_STEP_UPS || this.#stepUps.size >= MAX_SCOPE_SETS) return false;
     this.#stepUps.set(key, [...before, this.#settings.clock.now()]);
     return true;
   }
@@ -76,5 +80,7 @@ function refused(message: string): IsthmusError {
 }
 
 const MAX_STEP_UPS = 2;
+/** Different sets of scopes within the time. No server of good faith comes near it. */
+const MAX_SCOPE_SETS = 64;
 const MAX_LOGINS = 3;
 const WITHIN_MS = 600_000;
