@@ -43,7 +43,7 @@ export async function servePlainCommand(
 }
 
 /** What the parser would have made of the line. */
-function typedServe(target: TypedServe['target'], isQuiet: boolean): TypedServe {
+export function typedServe(target: TypedServe['target'], isQuiet: boolean): TypedServe {
   const listen = ['stdio'];
   return {
     target,

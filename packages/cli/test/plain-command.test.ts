@@ -1,6 +1,9 @@
 /** Command lines of `isthmus serve` that need no parser. */
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { findPlainCommand } from '../src/plain-command.js';
+import { settleEnvironment } from '../src/compat/environment.js';
+import { findPlainCommand, typedServe } from '../src/plain-command.js';
+import { addServeOptions } from '../src/serve/serve-options.js';
 
 describe('a plain command line', () => {
   it.each<[readonly string[], boolean]>([
@@ -37,5 +40,19 @@ describe('a plain command line', () => {
     const typed = ['serve', '--listen', 'stdio', '--', 'node'];
     expect(findPlainCommand(typed, { ISTHMUS_LOG_LEVEL: 'debug' })).toBeUndefined();
     expect(findPlainCommand(typed, { isthmus_log_level: 'debug' })).toBeUndefined();
+  });
+
+  it.each([
+    { typed: ['--listen', 'stdio'], isQuiet: false },
+    { typed: ['-q', '-l', 'stdio'], isQuiet: true },
+  ])('has the options that the parser makes of $typed', ({ typed, isQuiet }) => {
+    const command = addServeOptions(new Command('serve')).argument('[args...]');
+    command.action(() => {}).parse(typed, { from: 'user' });
+    const sourceOf = (name: string) => command.getOptionValueSource(name);
+    const parsed = settleEnvironment(command.opts(), sourceOf, true);
+    const plain = typedServe(undefined, isQuiet);
+    expect(plain.options).toEqual(parsed);
+    const names = Object.keys(parsed) as (keyof typeof parsed)[];
+    expect(names.filter(plain.isTyped)).toEqual(names.filter((name) => sourceOf(name) === 'cli'));
   });
 });
