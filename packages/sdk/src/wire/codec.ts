@@ -3,6 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { IsthmusError, messageOf } from '../errors.js';
 import { isTooDeep, MAX_DEPTH } from './depth.js';
 import { ErrorCode } from './error-codes.js';
+import { encodeExact } from './exact-text.js';
 import {
   type Decoded,
   type DecodedMessage,
@@ -12,13 +13,18 @@ import {
   type JsonObject,
   type JsonRpcErrorBody,
   type JsonRpcMessage,
+  type JsonRpcResult,
   type RequestId,
 } from './json-rpc.js';
+import { passedText, readResult } from './passed-result.js';
 import { recoverAnswerId, recoverId, recoverIdFromEnds } from './recover-id.js';
-import { LARGE_RESULT, readLargeResult, textPartsOf } from './result-text.js';
+import { textPartsOf } from './result-text.js';
 
-/** `release` is called when the bytes are not needed any more, before the largest part of the work. */
-export function decodeLine(bytes: Buffer, release?: () => void): Decoded {
+/**
+ * `release` is called when the bytes are not needed any more, before the largest part of the work. `keepsText`: the text of
+ * a result is kept until `forgetResults`, so that it can be passed on.
+ */
+export function decodeLine(bytes: Buffer, release?: () => void, keepsText = false): Decoded {
   let text: string;
   try {
     text = toText(bytes);
@@ -29,19 +35,19 @@ export function decodeLine(bytes: Buffer, release?: () => void): Decoded {
   if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
   if (isTooDeep(bytes)) return tooDeep(text);
   release?.();
-  return decodeJson(text);
+  return decodeJson(text, keepsText);
 }
 
 /** For a line that is text already. */
-export function decodeText(text: string): Decoded {
-  return isTooDeep(text) ? tooDeep(text) : decodeJson(text);
+export function decodeText(text: string, keepsText = false): Decoded {
+  return isTooDeep(text) ? tooDeep(text) : decodeJson(text, keepsText);
 }
 
-function decodeJson(text: string): Decoded {
+function decodeJson(text: string, keepsText: boolean): Decoded {
+  const result = keepsText ? readResult(text) : undefined;
+  if (result) return result;
   let value: unknown;
   try {
-    const large = text.length >= LARGE_RESULT ? readLargeResult(text) : undefined;
-    if (large) return { kind: 'result', id: large.id, result: large.result };
     value = JSON.parse(text);
   } catch {
     return { ...invalid(recoverId(text), NOT_JSON), answers: recoverAnswerId(text) };
@@ -64,15 +70,26 @@ export function decodeValue(value: unknown): Decoded {
 /** One line without its newline; JSON never holds a raw one. Throws `NOT_ENCODABLE` for what JSON cannot hold. */
 export function encodeMessage(message: JsonRpcMessage): string {
   try {
-    const parts = encodeInParts(message);
-    // With `+` a large text is copied only when it is written; `join` would copy it here, too.
-    return parts ? parts[0] + parts[1] + parts[2] : JSON.stringify(message);
+    return ('result' in message ? encodePassed(message) : encodeExact(message)) ?? JSON.stringify(message);
   } catch (error) {
     const [why] = messageOf(error).split('\n');
     throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${why}`, {
       cause: error,
     });
   }
+}
+
+/** A result whose text is known. */
+function encodePassed(message: JsonRpcResult): string | undefined {
+  const text = passedText(message.result);
+  if (text !== undefined) return `{"jsonrpc":"2.0","id":${idText(message.id)},"result":${text}}`;
+  const parts = encodeInParts(message);
+  // With `+` a large text is copied only when it is written; `join` would copy it here, too.
+  return parts && parts[0] + parts[1] + parts[2];
+}
+
+function idText(id: RequestId): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id);
 }
 
 /**
@@ -84,7 +101,7 @@ export function encodeInParts(message: JsonRpcMessage): readonly [string, string
   const parts = textPartsOf(message.result);
   if (!parts) return undefined;
   const [before, original, after] = parts;
-  return [`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${before}`, original, `${after}}`];
+  return [`{"jsonrpc":"2.0","id":${idText(message.id)},"result":${before}`, original, `${after}}`];
 }
 
 /** The answer to a line over the limit, of which only both ends are known. */

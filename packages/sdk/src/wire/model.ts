@@ -18,4 +18,5 @@ export type * from './model/questions.js';
 export type * from './model/questions.js';
 export type * from './model/results.js';
 export type * from './model/results.js';
+export type * from './model/tasks.js';
 export type * from './model/vocabulary.js';

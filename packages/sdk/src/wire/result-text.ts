@@ -1,10 +1,10 @@
-import { isJsonObject, isRequestId, type JsonObject, type RequestId } from './json-rpc.js';
+import { type DecodedResult, isJsonObject, isRequestId, type JsonObject } from './json-rpc.js';
 
 /**
  * The original text of large results. A bridge that passes a result on sends this text again: to encode the result again
  * costs more than to decode it.
  */
-const texts = new WeakMap<JsonObject, ObjectText>();
+let texts = new WeakMap<JsonObject, ObjectText>();
 /** False until the first large result: until then there is nothing to look up. */
 let hasAny = false;
 
@@ -25,9 +25,7 @@ export const LARGE_RESULT = 64 * 1024;
  * Reads a large line whose last member is its result, as most peers write it, and keeps the text of the result.
  * Undefined for any other line: then it is parsed as a whole.
  */
-export function readLargeResult(
-  text: string,
-): { readonly id: RequestId; readonly result: JsonObject } | undefined {
+export function readLargeResult(text: string): DecodedResult | undefined {
   const at = text.slice(0, HEAD).indexOf(RESULT);
   const end = text.lastIndexOf('}');
   if (at < 0 || end < at) return undefined;
@@ -43,10 +41,17 @@ export function readLargeResult(
     const result: unknown = JSON.parse(own);
     if (!isJsonObject(result)) return undefined;
     keep(result, { before: '', original: own.trim().slice(1, -1), after: '' });
-    return { id, result };
+    return { kind: 'result', id, result };
   } catch {
     return undefined;
   }
+}
+
+/** From now on the results that were read are written as they are: a program may change them. */
+export function forgetLargeResults(): void {
+  if (!hasAny) return;
+  texts = new WeakMap();
+  hasAny = false;
 }
 
 export function hasText(result: JsonObject): boolean {

@@ -8,7 +8,7 @@ import type {
   TextResourceContents,
   Tool,
 } from './offers.js';
-import type { Cursor, LoggingLevel, Meta, ResultMeta } from './vocabulary.js';
+import type { Cursor, LoggingLevel, Meta, MetaObject, ResultMeta } from './vocabulary.js';
 
 /** Who may be given a cached copy. `private`: only the same authorization context. */
 export type CacheScope = 'public' | 'private';
@@ -94,6 +94,8 @@ export type SubscriptionFilter = {
   resourcesListChanged?: boolean;
   /** URIs whose changes are wanted. */
   resourceSubscriptions?: string[];
+  /** Tasks whose states are wanted. Extension `io.modelcontextprotocol/tasks`. */
+  taskIds?: string[];
 };
 
 /** The progress of a request. */
@@ -103,6 +105,7 @@ export type ProgressUpdate = {
   total?: number;
   /** Since 2025-03-26. */
   message?: string;
+  _meta?: MetaObject;
 };
 
 /** A log message of a server. */
@@ -112,4 +115,5 @@ export type LogEntry = {
   data: unknown;
   /** The part of the server that logs. */
   logger?: string;
+  _meta?: MetaObject;
 };
