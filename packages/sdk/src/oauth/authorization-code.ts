@@ -52,6 +52,11 @@ export async function prepareAuthorization(request: AuthorizationRequest): Promi
   };
   for (const [name, value] of Object.entries(params))
     if (value !== undefined) url.searchParams.set(name, value);
+  // A program of the system gets it as an argument, and a server may list any number of scopes.
+  if (url.href.length > MAX_PAGE) {
+    const message = `The page of the login has an address of ${url.href.length} characters, with ${scopes.length} scopes; name those that you need (scopes, --scope)`;
+    throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
+  }
   return { url, state, verifier, metadata, redirectUri, clientId };
 }
 
@@ -84,6 +89,8 @@ export function readAuthorizationResponse(params: URLSearchParams, pending: Pend
   }
   throw new IsthmusError('UNAUTHORIZED', `${metadata.issuer} sent no code`, { sent: 'no' });
 }
+
+const MAX_PAGE = 32_000;
 
 const INVALID = 'The browser came back with a response that is not one of';
 

@@ -1,6 +1,7 @@
 import { IsthmusError } from '../errors.js';
 import type { LoginChallenge } from './discovery/challenge.js';
 import type { LoginFacts } from './discovery/login-facts.js';
+import { toldText } from './login-status.js';
 import type { OAuthSettings } from './options.js';
 import type { LoginRecord } from './store/login-record.js';
 
@@ -18,15 +19,20 @@ export class LoginLimits {
   }
 
   /** Throws where no login may begin: only a program or a person begins one. Client credentials have no user to protect. */
-  begin(reason: string | undefined, scopes: readonly string[]): void {
+  begin(reason: string | undefined, challenge: LoginChallenge | undefined): void {
     const { grant, open, ask, loginHint } = this.#settings;
     if (grant === 'client-credentials') return;
     const canAsk =
       open !== undefined || ask.callback !== undefined || (grant === 'device-code' && ask.showCode);
     if (!canAsk) {
+      const scopes = challenge?.scopes ?? [];
+      // The page of a plain login asks for what the server wants first. More scopes have to be named.
+      const isMore = challenge?.error === 'insufficient_scope' && scopes.length > 0;
+      const hint = typeof loginHint === 'function' ? loginHint(isMore ? scopes : []) : loginHint;
       const why = reason === undefined ? '' : ` (${reason})`;
-      const forWhat = scopes.length > 0 ? ` for ${scopes.join(', ')}` : '';
-      throw refused(`${this.#name} needs a login${forWhat}${why}${loginHint ? `: ${loginHint}` : ''}`);
+      const forWhat = scopes.length > 0 ? ` for ${toldText(scopes.join(', '))}` : '';
+      const message = `${this.#name} needs a login${forWhat}${why}${hint ? `: ${hint}` : ''}`;
+      throw refused(message).with({ scopes: isMore ? scopes : undefined });
     }
     this.#begun = this.#recent(this.#begun);
     if (this.#begun.length >= MAX_LOGINS) {

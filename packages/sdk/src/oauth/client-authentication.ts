@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import * as lib from 'oauth4webapi';
 import { IsthmusError } from '../errors.js';
+import type { LoginHooks } from './options.js';
 import type { TokenAuthMethod } from './store/login-record.js';
 
 /** The client as it identifies itself at the token endpoint. */
@@ -8,13 +9,16 @@ export interface TokenClient {
   readonly id: string;
   readonly authMethod: TokenAuthMethod;
   readonly secret: string | undefined;
-  readonly privateKey: PrivateKeyOptions | undefined;
+  /** `pem` has been read. */
+  readonly privateKey: (PrivateKeyOptions & { readonly pem: string }) | undefined;
+  /** Authenticates in the place of `authMethod`. */
+  readonly authenticate?: LoginHooks['authenticate'];
 }
 
 /** A key that signs assertions of the client (`private_key_jwt`). */
 export interface PrivateKeyOptions {
-  /** PKCS #8, as PEM. */
-  readonly pem: string;
+  /** PKCS #8, as PEM. A key that is given as a file is read when it is needed. */
+  readonly pem: string | { readonly file: string };
   /** For example `ES256` or `RS256`. */
   readonly algorithm: string;
   readonly keyId?: string;
@@ -34,7 +38,12 @@ export function chooseAuthMethod(
 
 /** Adds to a request what proves that it comes from the client. */
 export async function clientAuthentication(client: TokenClient): Promise<lib.ClientAuth> {
-  const { id, authMethod, secret = '', privateKey } = client;
+  const { id, authMethod, secret = '', privateKey, authenticate } = client;
+  if (authenticate) {
+    return async ({ issuer, token_endpoint: url = '' }, _client, body, headers) => {
+      await authenticate({ headers, body, url, issuer });
+    };
+  }
   switch (authMethod) {
     case 'none':
       return lib.None();
@@ -56,7 +65,7 @@ export function formEncode(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
 }
 
-async function importKey(options: PrivateKeyOptions | undefined): Promise<lib.PrivateKey> {
+async function importKey(options: TokenClient['privateKey']): Promise<lib.PrivateKey> {
   if (!options)
     throw new IsthmusError('INVALID_OPTION', 'private_key_jwt needs a private key', { sent: 'no' });
   const { importPKCS8 } = await import('jose');

@@ -1,4 +1,5 @@
-import { IsthmusError } from '../errors.js';
+import { readFile } from 'node:fs/promises';
+import { IsthmusError, reasonWithoutPath } from '../errors.js';
 import { isJsonObject } from '../wire/json-rpc.js';
 import { chooseAuthMethod, type TokenClient } from './client-authentication.js';
 import type { AuthorizationServerMetadata } from './discovery/authorization-server.js';
@@ -30,7 +31,10 @@ export function chooseIdentity(
       hasKey: settings.privateKey !== undefined,
     };
     const authMethod = chooseAuthMethod(metadata.tokenAuthMethods, means);
-    return { kind: 'known', client: { ...NO_SECRET, kind: 'preregistered', id: clientId, authMethod } };
+    const { clientSecret } = settings;
+    const secretFile = typeof clientSecret === 'object' ? clientSecret.file : undefined;
+    const client = { ...NO_SECRET, kind: 'preregistered', id: clientId, authMethod, secretFile } as const;
+    return { kind: 'known', client };
   }
   if (metadata.takesClientMetadataUrl && clientMetadataUrl !== undefined) {
     const client = { ...NO_SECRET, kind: 'metadata-url', id: clientMetadataUrl, authMethod: 'none' } as const;
@@ -38,7 +42,10 @@ export function chooseIdentity(
   }
   const registered = stored?.issuer === metadata.issuer ? stored.client : undefined;
   const isCurrent = registered?.expiresAt === undefined || registered.expiresAt > settings.clock.now();
-  if (registered?.kind === 'registered' && isCurrent && !settings.registerAgain) {
+  // A registration is for a browser or for device codes. The one for device codes has no redirect URI.
+  const fits = settings.grant !== 'device-code' || registered?.redirectUri === undefined;
+  const mayRegister = metadata.registrationEndpoint !== undefined;
+  if (registered?.kind === 'registered' && isCurrent && !settings.registerAgain && (fits || !mayRegister)) {
     return { kind: 'known', client: registered };
   }
   if (metadata.registrationEndpoint !== undefined) {
@@ -83,7 +90,8 @@ export async function registerClient(
     response_types: isDevice ? [] : ['code'],
     token_endpoint_auth_method: asked,
     application_type: isWeb(redirectUri) ? 'web' : 'native',
-    ...(settings.scopes && { scope: settings.scopes.join(' ') }),
+    // Without scopes: those of a registration are a limit, and a later step-up would be refused.
+    ...settings.hooks?.registration,
   };
   const response = await http.send(new URL(endpoint), {
     method: 'POST',
@@ -129,15 +137,45 @@ export async function confirmIssuer(
   );
 }
 
-/** The client for the token endpoint: a configured secret stays in the configuration. */
-export function tokenClientOf(client: LoginClient, settings: OAuthSettings): TokenClient {
-  const configured = client.kind === 'preregistered' && client.id === settings.clientId;
-  return {
-    id: client.id,
-    authMethod: client.authMethod,
-    secret: configured ? settings.clientSecret : client.secret,
-    privateKey: configured ? settings.privateKey : undefined,
-  };
+/**
+ * The client for the token endpoint: a configured secret stays in the configuration. Throws when a secret is needed and not
+ * at hand: without it the authorization server would refuse the client, and the login would be lost.
+ */
+export async function tokenClientOf(client: LoginClient, settings: OAuthSettings): Promise<TokenClient> {
+  const { id, authMethod } = client;
+  const authenticate = settings.hooks?.authenticate;
+  if (authenticate) return { id, authMethod, secret: client.secret, privateKey: undefined, authenticate };
+  const configured = client.kind === 'preregistered' && id === settings.clientId;
+  const stored = client.secret ?? (client.secretFile === undefined ? undefined : { file: client.secretFile });
+  const secret = await readSecret((configured ? settings.clientSecret : undefined) ?? stored);
+  const privateKey = configured ? await readKey(settings.privateKey) : undefined;
+  const needs = authMethod === 'private_key_jwt' ? 'key' : authMethod === 'none' ? undefined : 'secret';
+  if (needs === undefined || (needs === 'key' ? privateKey : secret) !== undefined) {
+    return { id, authMethod, secret, privateKey };
+  }
+  throw new IsthmusError(
+    'UNAUTHORIZED',
+    `The client ${toldText(id)} has a ${needs}, which was not given: give it as for the login ` +
+      `(clientId with clientSecret or privateKey; --client-id with --client-secret-file)`,
+    { sent: 'no' },
+  );
+}
+
+async function readKey(key: OAuthSettings['privateKey']): Promise<TokenClient['privateKey']> {
+  return key && { ...key, pem: (await readSecret(key.pem, 'private key'))! };
+}
+
+async function readSecret(
+  secret: OAuthSettings['clientSecret'],
+  what = 'client secret',
+): Promise<string | undefined> {
+  if (typeof secret !== 'object') return secret;
+  try {
+    return (await readFile(secret.file, 'utf8')).trim();
+  } catch (error) {
+    const message = `Cannot read the ${what} from ${secret.file}: ${reasonWithoutPath(error)}`;
+    throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
+  }
 }
 
 /** RFC 8628. */

@@ -10,11 +10,12 @@ import {
   registerClient,
   tokenClientOf,
 } from './client-identity.js';
-import { grantByDevice } from './device-code.js';
 import type { LoginFacts, LoginNetwork } from './discovery/login-facts.js';
+import { grantByDevice } from './grants/device-code.js';
+import { LoginNotFinished } from './login-status.js';
 import { isSafeUrl, type OAuthSettings } from './options.js';
 import type { LoginClient, LoginRecord } from './store/login-record.js';
-import { type GrantedToken, requestToken, TokenRefused } from './token-endpoint.js';
+import { type GrantedToken, requestToken, TokenRefused, unattendedGrant } from './token-endpoint.js';
 
 /** A login that waits for the response of a browser. */
 export interface PendingResponse {
@@ -31,6 +32,8 @@ export interface GrantContext {
   readonly stored: LoginRecord | undefined;
   /** Receives the response of a browser that does not come back to this machine. */
   readonly responses: PendingResponse;
+  /** Ends the login. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface Granted {
@@ -53,7 +56,7 @@ export async function grantLogin(context: GrantContext, scopes: readonly string[
           identity.kind === 'known'
             ? identity.client
             : await registerClient(network.http, identity.endpoint, undefined, metadata, settings);
-        const token = await grantByDevice(facts, client, scopes, network, settings);
+        const token = await grantByDevice(context, client, scopes);
         return { client, token };
       }
       default:
@@ -72,13 +75,10 @@ async function grantByCredentials(
   scopes: readonly string[],
 ): Promise<Granted> {
   const { issuer, tokenEndpoint } = facts.metadata;
-  const params = {
-    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-    ...(facts.resource !== undefined && { resource: facts.resource }),
-  };
+  const { resource } = facts;
   const token = await requestToken(network.http, {
-    ...{ issuer, tokenEndpoint, client: tokenClientOf(client, settings) },
-    ...{ grantType: 'client_credentials', params, now: settings.clock.now },
+    ...{ issuer, tokenEndpoint, client: await tokenClientOf(client, settings), now: settings.clock.now },
+    ...(await unattendedGrant({ issuer, resource, scope: scopes.join(' ') || undefined }, settings)),
   });
   return { client, token };
 }
@@ -90,7 +90,7 @@ async function grantByCode(
 ): Promise<Granted> {
   const { facts, settings, network } = context;
   const { metadata, resource } = facts;
-  const state = newState();
+  const state = (await settings.hooks?.state?.()) || newState();
   const listener =
     settings.callback.url === undefined ? await openListener(identity, settings, state) : undefined;
   const redirectUri = listener?.redirectUri ?? settings.callback.url!;
@@ -104,7 +104,7 @@ async function grantByCode(
     const code = readAuthorizationResponse(response, pending);
     const token = await requestToken(network.http, {
       ...{ issuer: metadata.issuer, tokenEndpoint: metadata.tokenEndpoint },
-      client: tokenClientOf(client, settings),
+      client: await tokenClientOf(client, settings),
       grantType: 'authorization_code',
       params: {
         code,
@@ -163,7 +163,7 @@ async function visit(
   page: URL,
   state: string,
   listener: CallbackListener | undefined,
-  { settings, responses }: GrantContext,
+  { settings, responses, signal }: GrantContext,
 ): Promise<URLSearchParams> {
   const { open, ask, clock, timeoutMs } = settings;
   // The metadata was checked; this is the last check before a program of the system gets the URL (AUTH-C-058).
@@ -179,9 +179,11 @@ async function visit(
   })();
   const pasted = ask.callback?.(page, over.signal).then(paramsOf) ?? new Promise<never>(() => {});
   const late = pause(clock, timeoutMs, over.signal).then(() => {
-    throw refused(`The login was not finished within ${Math.round(timeoutMs / 1000)} s`);
+    const message = `The login was not finished within ${Math.round(timeoutMs / 1000)} s`;
+    throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no', cause: new LoginNotFinished(message) });
   });
-  const sources = [opening, pasted, late, given.promise, ...(listener ? [listener.arrived] : [])];
+  const ended = untilAborted(signal, over.signal);
+  const sources = [opening, pasted, late, ended, given.promise, ...(listener ? [listener.arrived] : [])];
   // Those that lose the race end without effect.
   for (const source of sources) source.catch(() => {});
   try {
@@ -190,6 +192,15 @@ async function visit(
     responses.deferred = undefined;
     over.abort(new IsthmusError('CANCELLED', 'The login has ended', { sent: 'no' }));
   }
+}
+
+/** Rejects when the login is called off. */
+function untilAborted(signal: AbortSignal | undefined, over: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = () => reject(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true, signal: over });
+  });
 }
 
 function knownClient(identity: Identity): LoginClient {

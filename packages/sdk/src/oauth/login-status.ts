@@ -3,7 +3,8 @@ import type { LoginRecord, LoginToken } from './store/login-record.js';
 /** A login as people may see it: without any secret. */
 export interface LoginStatus {
   readonly server: string;
-  readonly state: 'none' | 'valid' | 'stale' | 'needs-login';
+  /** `busy`: a user is logging in. */
+  readonly state: 'none' | 'valid' | 'stale' | 'needs-login' | 'busy';
   readonly issuer: string | undefined;
   readonly clientId: string | undefined;
   readonly scopes: readonly string[];
@@ -11,6 +12,8 @@ export interface LoginStatus {
   readonly expiresAt: number | undefined;
   readonly isRenewable: boolean;
   readonly reason: string | undefined;
+  /** The page of a login that is under way. */
+  readonly page?: string | undefined;
 }
 
 /** The status of a stored login. */
@@ -35,6 +38,11 @@ function stateOf(record: LoginRecord | undefined, now: number): LoginStatus['sta
   if (!token) return 'needs-login';
   if (!isOver(token, now)) return 'valid';
   return token.refresh === undefined ? 'needs-login' : 'stale';
+}
+
+/** The user has not come back in time. The authorization server may have shown an error, which only the user has seen. */
+export class LoginNotFinished extends Error {
+  override readonly name = 'LoginNotFinished';
 }
 
 /** When a token is renewed: a minute before its end, or a tenth of a short life. */

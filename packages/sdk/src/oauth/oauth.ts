@@ -1,8 +1,8 @@
 import { IsthmusError } from '../errors.js';
 import type { HttpAuth } from '../transport/http-client/options.js';
-import { httpUrl } from '../transport/http-client/options.js';
+import { CLIENT_CREDENTIALS, httpUrl } from '../transport/http-client/options.js';
 import { paramsOf } from './callback-listener.js';
-import { type OAuthOptions, resolveOAuth } from './options.js';
+import { type OAuthOptions, type OAuthSettings, resolveOAuth } from './options.js';
 import type { ServerLogin } from './server-login.js';
 
 /** Logs in to servers. Give it to `http()`. */
@@ -22,6 +22,14 @@ export interface OAuth extends HttpAuth {
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   const settings = resolveOAuth(options);
+  return loginsWith(() => settings, settings.grant === 'client-credentials' ? CLIENT_CREDENTIALS : undefined);
+}
+
+/** Logins whose settings are made for each server. */
+export function loginsWith(
+  settingsOf: (server: URL) => OAuthSettings | Promise<OAuthSettings>,
+  extensions: HttpAuth['extensions'],
+): OAuth {
   /** By URL. Servers of one program share one login each. */
   const logins = new Map<string, Promise<ServerLogin>>();
   const opened: ServerLogin[] = [];
@@ -29,15 +37,17 @@ export function oauth(options: OAuthOptions = {}): OAuth {
     const known = logins.get(url.href);
     if (known) return known;
     // Loaded with the first request, so that programs without logins do not load it.
-    const loading = import('./server-login.js').then((module) => {
-      const login = new module.ServerLogin(url, settings);
+    const loading = import('./server-login.js').then(async (module) => {
+      const login = new module.ServerLogin(url, await settingsOf(url));
       opened.push(login);
       return login;
     });
     logins.set(url.href, loading);
+    loading.catch(() => logins.delete(url.href));
     return loading;
   };
   return {
+    extensions,
     login: (url) => loginOf(httpUrl(url)),
     finish(response) {
       const params = paramsOf(response);

@@ -23,7 +23,8 @@ export interface OAuthOptions {
   readonly grant?: 'authorization-code' | 'device-code' | 'client-credentials';
   /** The id of a client that was registered before. */
   readonly clientId?: string;
-  readonly clientSecret?: string;
+  /** A secret that is given as a file is read when it is needed. A stored login keeps the path, and never the secret. */
+  readonly clientSecret?: string | SecretFile;
   /** Signs assertions in the place of a secret. */
   readonly privateKey?: PrivateKeyOptions;
   /** An https URL with a document that describes this client, for authorization servers that read it. */
@@ -55,13 +56,25 @@ export interface OAuthOptions {
   readonly allowPrivateAddresses?: boolean;
   /** How long the user may take. Default 10 minutes. */
   readonly timeoutMs?: number;
-  /** Ends the error of a request that needs a login: what the user can do. */
-  readonly loginHint?: string;
+  /** Ends the error of a request that needs a login: what the user can do. A function gets the scopes that a login lacks. */
+  readonly loginHint?: string | ((missing: readonly string[]) => string);
   readonly onWarning?: (warning: string) => void;
   /** Sends the requests of the login in the place of undici. */
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
 }
+
+/** A file with a secret: its text without white space at the ends. */
+export interface SecretFile {
+  /** Absolute. */
+  readonly file: string;
+}
+
+/** The options that are plain data: another process can log in with them. */
+export type PlainOAuthOptions = Omit<
+  OAuthOptions,
+  'open' | 'store' | 'ask' | 'loginHint' | 'onWarning' | 'fetch' | 'clock'
+>;
 
 /** The redirect URI: on a loopback port of this machine, or a URL of your own. */
 export interface CallbackSettings {
@@ -109,7 +122,39 @@ type Optional =
   | 'loginHint'
   | 'fetch';
 
-export type OAuthSettings = Required<Omit<OAuthOptions, Optional>> & Pick<OAuthOptions, Optional>;
+export type OAuthSettings = Required<Omit<OAuthOptions, Optional>> &
+  Pick<OAuthOptions, Optional> & { readonly hooks?: LoginHooks | undefined };
+
+/** What a provider of the official SDK decides itself. */
+export interface LoginHooks {
+  /** The `state` of a request for a user. */
+  readonly state?: (() => string | Promise<string>) | undefined;
+  /** Fields of a registration, in the place of ours. */
+  readonly registration?: Readonly<Record<string, unknown>> | undefined;
+  /** Chooses the value of `resource`. */
+  readonly resource?:
+    | ((server: URL, published: string | undefined) => Promise<string | undefined>)
+    | undefined;
+  /** The parameters of a token request without a user. */
+  readonly tokenParams?: ((request: UnattendedRequest) => Promise<URLSearchParams | undefined>) | undefined;
+  /** Adds to a token request what proves that it comes from the client, in the place of the methods of this library. */
+  readonly authenticate?: ((request: AuthenticatedRequest) => unknown) | undefined;
+}
+
+/** A token request that needs no user. */
+export interface UnattendedRequest {
+  readonly issuer: string;
+  readonly resource: string | undefined;
+  readonly scope: string | undefined;
+}
+
+/** A token request before it is sent. Its headers and its body may be changed. */
+export interface AuthenticatedRequest {
+  readonly headers: Headers;
+  readonly body: URLSearchParams;
+  readonly url: string;
+  readonly issuer: string;
+}
 
 export function resolveOAuth(given: OAuthOptions): OAuthSettings {
   const options = checkedOptions('oauth', given, OPTION_NAMES);

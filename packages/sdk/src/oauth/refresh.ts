@@ -1,8 +1,9 @@
+import { messageOf } from '../errors.js';
 import { tokenClientOf } from './client-identity.js';
-import type { LoginNetwork } from './discovery/login-facts.js';
+import { type LoginNetwork, loginNetwork } from './discovery/login-facts.js';
 import type { OAuthSettings } from './options.js';
 import type { LoginRecord, LoginToken } from './store/login-record.js';
-import { requestToken, revokeToken, TokenRefused } from './token-endpoint.js';
+import { requestToken, revokeToken, TokenRefused, unattendedGrant } from './token-endpoint.js';
 
 /** What a renewal found in the store, or put there. */
 export interface Renewal {
@@ -29,11 +30,22 @@ export async function renewToken(
     // Another process was first.
     if (current && current.access !== token.access) return { renewed: true, record };
     if (!record || !current || (current.refresh === undefined && !repeats)) return { renewed: false, record };
-    const next = await ask(record, current, network, settings, true);
+    const next = await ask(record, current, networkOf(record, network, settings), settings, true);
     // Stored before it is used: a token that is lost with the process may have been the only one.
     await store.write(key, next);
     return { renewed: next.token !== undefined, record: next };
   });
+}
+
+/** What the user has allowed for a login counts for its renewals, too. */
+function networkOf(
+  { server, allowsPrivate }: LoginRecord,
+  network: LoginNetwork,
+  settings: OAuthSettings,
+): LoginNetwork {
+  return allowsPrivate
+    ? loginNetwork(new URL(server), { ...settings, allowPrivateAddresses: true })
+    : network;
 }
 
 async function ask(
@@ -46,17 +58,13 @@ async function ask(
   const { issuer, tokenEndpoint, resource } = record;
   const { refresh } = token;
   const scopes = refresh === undefined ? token.requestedScopes : token.scopes;
+  const scope = withScope && scopes.length > 0 ? scopes.join(' ') : undefined;
   try {
     const renewed = await requestToken(network.http, {
-      issuer,
-      tokenEndpoint,
-      client: tokenClientOf(record.client, settings),
-      grantType: refresh === undefined ? 'client_credentials' : 'refresh_token',
-      params: {
-        ...(refresh !== undefined && { refresh_token: refresh }),
-        ...(resource !== undefined && { resource }),
-        ...(withScope && scopes.length > 0 && { scope: scopes.join(' ') }),
-      },
+      ...{ issuer, tokenEndpoint, client: await tokenClientOf(record.client, settings) },
+      ...(refresh === undefined
+        ? await unattendedGrant({ issuer, resource, scope }, settings)
+        : { grantType: 'refresh_token', params: refreshParams(refresh, resource, scope) }),
       now: settings.clock.now,
     });
     const next: LoginToken = {
@@ -72,6 +80,18 @@ async function ask(
     if (error.error === 'invalid_scope' && withScope) return ask(record, token, network, settings, false);
     return withoutToken(record, error);
   }
+}
+
+function refreshParams(
+  refresh_token: string,
+  resource: string | undefined,
+  scope: string | undefined,
+): Record<string, string> {
+  return {
+    refresh_token,
+    ...(resource !== undefined && { resource }),
+    ...(scope !== undefined && { scope }),
+  };
 }
 
 /** The refresh token is dead. The registration stays, unless the authorization server does not know it any more. */
@@ -90,15 +110,19 @@ export async function revokeLogin(
 ): Promise<void> {
   const { issuer, tokenEndpoint, revocationEndpoint: endpoint, token } = record;
   if (!token || endpoint === undefined) return;
-  const client = tokenClientOf(record.client, settings);
+  const client = await tokenClientOf(record.client, settings).catch((error: unknown) =>
+    settings.onWarning(`The tokens are forgotten and not revoked. ${messageOf(error)}`),
+  );
+  if (!client) return;
+  const { http } = networkOf(record, network, settings);
   // Without the refresh token nothing new can be got, so it goes first.
   for (const [kind, value] of [
     ['refresh_token', token.refresh],
     ['access_token', token.access],
   ] as const) {
     if (value === undefined) continue;
-    await revokeToken(network.http, { issuer, tokenEndpoint, endpoint, client, kind, token: value }).catch(
-      () => settings.onWarning(`${issuer} did not revoke the ${kind.replace('_', ' ')}`),
+    await revokeToken(http, { issuer, tokenEndpoint, endpoint, client, kind, token: value }).catch(() =>
+      settings.onWarning(`${issuer} did not revoke the ${kind.replace('_', ' ')}`),
     );
   }
 }

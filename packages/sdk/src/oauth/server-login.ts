@@ -5,7 +5,7 @@ import { paramsOf } from './callback-listener.js';
 import { askServer } from './discovery/ask-server.js';
 import { type LoginChallenge, loginChallenge } from './discovery/challenge.js';
 import { findLoginFacts, loginNetwork } from './discovery/login-facts.js';
-import { isUnreachable } from './discovery/oauth-http.js';
+import { outageOf } from './discovery/oauth-http.js';
 import { findProtectedResource } from './discovery/protected-resource.js';
 import { grantLogin, type PendingResponse } from './grant-login.js';
 import { isOver, type LoginStatus, renewAt, statusOf } from './login-status.js';
@@ -23,14 +23,19 @@ export class ServerLogin implements ServerAuth {
   readonly #responses: PendingResponse = { deferred: undefined, state: undefined };
   #record: LoginRecord | undefined;
   #header: string | undefined;
-  /** Until then the header is sent as it is. 0: the store was not read yet. */
+  /** Until then the header is sent as it is. */
   #freshUntil = 0;
+  /** When the store is read again: another process may have logged in or out. */
+  #rereadAt = 0;
   /** The header of the last new login, to tell a token that never worked from one that has ended. */
   #granted: string | undefined;
   /** One of each at a time. All requests that need one share it. */
+  #freshening: Promise<string | undefined> | undefined;
   #answering: Promise<boolean> | undefined;
   #renewing: Promise<boolean> | undefined;
   #granting: Promise<void> | undefined;
+  /** The authorization server was down. Until then it is left alone. */
+  #outage: { readonly error: unknown; readonly until: number } | undefined;
 
   constructor(server: URL, settings: OAuthSettings) {
     this.#server = server;
@@ -42,7 +47,22 @@ export class ServerLogin implements ServerAuth {
 
   /** Does not wait while a token is valid: a call pays one comparison. */
   authorization(): string | undefined | Promise<string | undefined> {
-    return this.#settings.clock.now() < this.#freshUntil ? this.#header : this.#fresh();
+    if (this.#settings.clock.now() < this.#freshUntil) return this.#header;
+    this.#freshening ??= this.#fresh().finally(() => {
+      this.#freshening = undefined;
+    });
+    return this.#freshening;
+  }
+
+  /** Until when `authorization()` gives the same header, in milliseconds since 1970. */
+  get freshUntil(): number {
+    return this.#freshUntil;
+  }
+
+  /** The next request reads the store again. */
+  reread(): void {
+    this.#rereadAt = 0;
+    this.#freshUntil = 0;
   }
 
   async refused(refusal: AuthRefusal): Promise<boolean> {
@@ -61,12 +81,12 @@ export class ServerLogin implements ServerAuth {
 
   /**
    * Begins a login, whether or not there is one. `wwwAuthenticate` is what the server sent with a 401. Without it the server
-   * is asked.
+   * is asked. The signal ends the login.
    */
-  async login(wwwAuthenticate?: string): Promise<LoginStatus> {
+  async login(wwwAuthenticate?: string, signal?: AbortSignal): Promise<LoginStatus> {
     // A login that cannot be read is replaced.
     this.#adopt(await this.#settings.store.read(this.#key).catch(() => undefined));
-    await this.#grant(loginChallenge(wwwAuthenticate ?? (await this.#askServer())));
+    await this.#grant(loginChallenge(wwwAuthenticate ?? (await this.#askServer())), signal);
     return this.status();
   }
 
@@ -117,8 +137,8 @@ export class ServerLogin implements ServerAuth {
   }
 
   async #fresh(): Promise<string | undefined> {
-    if (this.#freshUntil === 0) this.#adopt(await this.#settings.store.read(this.#key));
-    const { clock } = this.#settings;
+    const { clock, store } = this.#settings;
+    if (clock.now() >= this.#rereadAt) this.#adopt(await store.read(this.#key));
     if (clock.now() < this.#freshUntil) return this.#header;
     const token = this.#record?.token;
     if (!token) return undefined;
@@ -126,7 +146,7 @@ export class ServerLogin implements ServerAuth {
       await this.#renew(token);
     } catch (error) {
       // The old token may be used until its end.
-      if (!isUnreachable(error) || isOver(token, clock.now())) throw error;
+      if (!outageOf(error) || isOver(token, clock.now())) throw error;
     }
     return isOver(this.#record?.token, clock.now()) ? undefined : this.#header;
   }
@@ -143,21 +163,35 @@ export class ServerLogin implements ServerAuth {
       throw this.#uselessToken();
     }
     const token = this.#record?.token;
-    if (attempt === 0 && token && (await this.#renew(token))) return true;
+    // A token of a short life may end while its request is under way. That is not a refusal of a good token.
+    const mayRenew = attempt === 0 || isOver(token, this.#settings.clock.now());
+    if (mayRenew && token && (await this.#renew(token))) return true;
     await this.#grant(challenge);
     return true;
   }
 
   #renew(token: LoginToken): Promise<boolean> {
-    this.#renewing ??= renewToken(this.#key, token, this.#network, this.#settings)
-      .then(({ renewed, record }) => {
-        this.#adopt(record);
-        return renewed;
-      })
-      .finally(() => {
-        this.#renewing = undefined;
-      });
+    this.#renewing ??= this.#ask(token).finally(() => {
+      this.#renewing = undefined;
+    });
     return this.#renewing;
+  }
+
+  /** An authorization server that is down is not asked again with every request. */
+  async #ask(token: LoginToken): Promise<boolean> {
+    const { clock } = this.#settings;
+    if (this.#outage && clock.now() < this.#outage.until) throw this.#outage.error;
+    try {
+      const { renewed, record } = await renewToken(this.#key, token, this.#network, this.#settings);
+      this.#adopt(record);
+      this.#outage = undefined;
+      return renewed;
+    } catch (error) {
+      const outage = outageOf(error);
+      const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(PAUSE_MS, outage?.retryAfterMs ?? 0));
+      if (outage) this.#outage = { error, until: clock.now() + pauseMs };
+      throw error;
+    }
   }
 
   /** A 403 that asks for more scopes. A refresh cannot widen a token, so this is a new login. */
@@ -167,20 +201,20 @@ export class ServerLogin implements ServerAuth {
     return true;
   }
 
-  #grant(challenge: LoginChallenge | undefined): Promise<void> {
-    this.#granting ??= this.#begin(challenge).finally(() => {
+  #grant(challenge: LoginChallenge | undefined, signal?: AbortSignal): Promise<void> {
+    this.#granting ??= this.#begin(challenge, signal).finally(() => {
       this.#granting = undefined;
     });
     return this.#granting;
   }
 
-  async #begin(challenge: LoginChallenge | undefined): Promise<void> {
+  async #begin(challenge: LoginChallenge | undefined, signal: AbortSignal | undefined): Promise<void> {
     const [server, network, settings, stored] = [this.#server, this.#network, this.#settings, this.#record];
-    this.#limits.begin(stored?.reason, challenge?.scopes ?? []);
+    this.#limits.begin(stored?.reason, challenge);
     const facts = await findLoginFacts(server, challenge, network, settings, stored?.issuer);
     const { metadata, resource } = facts;
     const scopes = scopesToAsk(facts, challenge, stored, settings);
-    const context = { server, facts, network, settings, stored, responses: this.#responses };
+    const context = { server, facts, network, settings, stored, responses: this.#responses, signal };
     const { client, token } = await grantLogin(context, scopes);
     const record: LoginRecord = {
       v: 1,
@@ -197,6 +231,7 @@ export class ServerLogin implements ServerAuth {
         generation: (stored?.token?.generation ?? 0) + 1,
       },
       reason: undefined,
+      ...(settings.allowPrivateAddresses && { allowsPrivate: true }),
     };
     // In turn with renewals in other processes, which would write an older token over it.
     await settings.store.locked(this.#key, () => settings.store.write(this.#key, record));
@@ -213,7 +248,8 @@ export class ServerLogin implements ServerAuth {
     this.#record = isForeign ? undefined : record;
     const token = this.#record?.token;
     this.#header = token && `Bearer ${token.access}`;
-    this.#freshUntil = token ? renewAt(token) : Number.POSITIVE_INFINITY;
+    this.#rereadAt = this.#settings.clock.now() + REREAD_MS;
+    this.#freshUntil = Math.min(this.#rereadAt, token ? renewAt(token) : this.#rereadAt);
   }
 
   #uselessToken(): IsthmusError {
@@ -224,3 +260,9 @@ export class ServerLogin implements ServerAuth {
     return new IsthmusError('UNAUTHORIZED', message, { sent: 'no', status: 401 });
   }
 }
+
+/** How long a login that was ended elsewhere may still be used, where its token is not revoked. */
+const REREAD_MS = 30_000;
+/** How long an authorization server that is down is left alone, unless it says so itself. */
+const PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 60_000;

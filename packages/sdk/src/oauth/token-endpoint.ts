@@ -1,10 +1,12 @@
 import * as lib from 'oauth4webapi';
 import { IsthmusError, messageOf } from '../errors.js';
+import { retryAfterMs } from '../transport/http-client/retrying-http.js';
 import { isJsonObject } from '../wire/json-rpc.js';
 import { clientAuthentication, type TokenClient } from './client-authentication.js';
 import { scopesOf } from './discovery/challenge.js';
-import { type OAuthHttp, unreachable } from './discovery/oauth-http.js';
+import { type OAuthHttp, unreachable, unusable } from './discovery/oauth-http.js';
 import { toldText } from './login-status.js';
+import type { OAuthSettings, UnattendedRequest } from './options.js';
 import type { LoginToken } from './store/login-record.js';
 
 export interface TokenRequest {
@@ -37,6 +39,8 @@ export async function requestToken(http: OAuthHttp, request: TokenRequest): Prom
   const { issuer, tokenEndpoint, client, grantType, params, now } = request;
   const server: lib.AuthorizationServer = { issuer, token_endpoint: tokenEndpoint };
   const known: lib.Client = { client_id: client.id };
+  // The life of a token begins before its answer arrives.
+  const askedAt = now();
   try {
     const authentication = await clientAuthentication(client);
     const options = { [lib.customFetch]: fetchThrough(http), [lib.allowInsecureRequests]: true };
@@ -49,14 +53,27 @@ export async function requestToken(http: OAuthHttp, request: TokenRequest): Prom
       options,
     );
     const token = await lib.processGenericTokenEndpointResponse(server, known, response);
-    return toToken(token, now());
+    return toToken(token, askedAt);
   } catch (error) {
     const secrets = [...SECRET_PARAMS.flatMap((name) => params[name] ?? []), client.secret ?? ''];
     throw toFailure(error, issuer, secrets);
   }
 }
 
-const SECRET_PARAMS = ['code', 'code_verifier', 'refresh_token', 'device_code'];
+/** What is sent for a token without a user: client credentials, or what a provider of the official SDK wants. */
+export async function unattendedGrant(
+  request: UnattendedRequest,
+  { hooks }: OAuthSettings,
+): Promise<Pick<TokenRequest, 'grantType' | 'params'>> {
+  const { resource, scope } = request;
+  const own = { ...(scope !== undefined && { scope }), ...(resource !== undefined && { resource }) };
+  const wanted = await hooks?.tokenParams?.(request);
+  if (!wanted) return { grantType: 'client_credentials', params: own };
+  const { grant_type: grantType = 'client_credentials', ...params } = Object.fromEntries(wanted);
+  return { grantType, params: { ...(resource !== undefined && { resource }), ...params } };
+}
+
+const SECRET_PARAMS = ['code', 'code_verifier', 'refresh_token', 'device_code', 'subject_token', 'assertion'];
 
 /** Tells the authorization server that a token is not needed any more (RFC 7009). */
 export async function revokeToken(
@@ -92,16 +109,18 @@ function fetchThrough(
   return async (url, init) => {
     const response = await http.send(new URL(url), toRequest(init));
     const body: unknown = await response.json().catch(() => undefined);
+    const isDown = response.status === 429 || response.status >= 500;
+    const wait = retryAfterMs(response.headers.get('retry-after') ?? undefined, Date.now());
     if (!isJsonObject(body)) {
-      throw unreachable(`The token endpoint answered with HTTP ${response.status} and without a JSON object`);
+      const message = `The token endpoint answered with HTTP ${response.status} and without a JSON object`;
+      throw isDown ? unreachable(message, wait) : unusable(message);
     }
     const { id_token, ...rest } = body;
     const clean = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
     const { error } = clean;
     // A server that is busy or broken says nothing about the login.
-    const isBusy = response.status === 429 || response.status >= 500 || BUSY_ERRORS.has(error);
-    if (isBusy && !WAITING_ERRORS.has(error)) {
-      throw unreachable(`The token endpoint answered with HTTP ${response.status}`);
+    if ((isDown || BUSY_ERRORS.has(error)) && !WAITING_ERRORS.has(error)) {
+      throw unreachable(`The token endpoint answered with HTTP ${response.status}`, wait);
     }
     if (error !== undefined) {
       return Response.json(clean, { status: response.status >= 400 ? response.status : 400 });

@@ -55,9 +55,15 @@ export function tryLock(folder: string, name: string): LockAttempt {
 }
 
 /** Waits until the lock is free, at most `limitMs`, and takes it. The returned function releases it. */
-export async function takeLock(folder: string, name: string, limitMs: number): Promise<() => void> {
+export async function takeLock(
+  folder: string,
+  name: string,
+  limitMs: number,
+  signal?: AbortSignal,
+): Promise<() => void> {
   const until = performance.now() + limitMs;
   for (;;) {
+    signal?.throwIfAborted();
     const taken = process.platform === 'win32' ? await tryPipe(folder, name) : tryLock(folder, name);
     if (taken.kind === 'taken') return () => taken.lock.release();
     if (performance.now() > until) {

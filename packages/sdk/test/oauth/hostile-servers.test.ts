@@ -117,6 +117,47 @@ describe('metadata that is hostile', () => {
     expect(stage.log).toEqual(['GET https://server.example/meta', 'GET https://other.example/meta']);
   });
 
+  it('a server that names any number of authorization servers, or of metadata: a few are tried', async () => {
+    const many = Array.from({ length: 1000 }, (_, index) => `https://as-${index}.example`);
+    const stage = loginStage();
+    const body = { resource: SERVER, authorization_servers: many };
+    stage.answers.set('https://server.example/meta', () => Response.json(body));
+    const login = await stage.login().login(SERVER);
+    await failureOf(login.login(CHALLENGE));
+    // Two documents of each.
+    expect(stage.log.filter((line) => line.includes('https://as-'))).toHaveLength(10);
+    stage.log.length = 0;
+    const named = many.map((url) => `resource_metadata="${url}/meta"`).join(', ');
+    await failureOf(login.login(`Bearer ${named}`));
+    expect(stage.log.filter((line) => line.endsWith('.example/meta'))).toHaveLength(3);
+  });
+
+  it('a server that lists thousands of scopes: no program gets a page with all of them', async () => {
+    const stage = loginStage();
+    const scopes = Array.from({ length: 5000 }, (_, index) => `scope-${index}`);
+    const body = { resource: SERVER, authorization_servers: [ISSUER], scopes_supported: scopes };
+    stage.answers.set('https://server.example/meta', () => Response.json(body));
+    const failure = await failureOf((await stage.login().login(SERVER)).login(CHALLENGE));
+    expect(failure).toContain('with 5000 scopes; name those that you need');
+    expect(stage.pages).toEqual([]);
+  });
+
+  it('the query of the server, which may be a secret, is not in errors', async () => {
+    const stage = loginStage();
+    const url = `${SERVER}?key=s3cret`;
+    const address = 'https://server.example/.well-known/oauth-protected-resource/mcp';
+    for (const answer of [
+      () => new Response('x', { status: 500 }),
+      () => new Response('x'),
+      () => Response.json({}),
+    ]) {
+      stage.answers.set(address, answer);
+      const failure = await failureOf((await stage.login().login(url)).login('Bearer'));
+      expect(failure).toContain(address);
+      expect(failure).not.toContain('s3cret');
+    }
+  });
+
   it('redirects that loop end', async () => {
     const stage = loginStage();
     const headers = { location: 'https://server.example/meta' };

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileLoginStore, memoryLoginStore } from '@isthmus/sdk';
@@ -33,22 +33,27 @@ describe('a login at a real authorization server', () => {
     expect(status).toMatchObject({ state: 'valid', issuer: authorization.issuer, isRenewable: true });
   });
 
-  it('uses a document that describes the client, and registers none', async () => {
+  it('uses the document of deploy/ that describes the client, and registers none (AUTH-C-031, AUTH-C-038)', async () => {
     const { authorization, server } = await realStage();
     const clientMetadataUrl = 'https://app.example/client.json';
-    authorization.publish(clientMetadataUrl, {
-      client_id: clientMetadataUrl,
-      client_name: 'App',
-      application_type: 'native',
-      redirect_uris: ['http://127.0.0.1/callback'],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    });
+    // The document for people who host it: only its own address is theirs.
+    const file = new URL('../../../../deploy/client-metadata.json', import.meta.url);
+    const document = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+    expect(document['client_id']).toMatch(/^https:\/\/[^/]+\/.+/);
+    expect(document['grant_types']).toContain('refresh_token');
+    authorization.publish(clientMetadataUrl, { ...document, client_id: clientMetadataUrl });
     const { client, auth } = await connectTo(server.url, { clientMetadataUrl });
     expect((await client.callTool('read')).content).toEqual(READ);
     expect(authorization.log).not.toContain('POST /reg');
     expect((await (await auth.login(server.url)).status()).clientId).toBe(clientMetadataUrl);
+  });
+
+  it('with scopes of the program: the registration does not limit what is asked for', async () => {
+    const { server } = await realStage();
+    const { client, pages } = await connectTo(server.url, { scopes: ['mcp:write'] });
+    expect((await client.callTool('write')).content).toEqual([{ type: 'text', text: 'written' }]);
+    expect((await client.callTool('read')).content).toEqual(READ);
+    expect(pages).toHaveLength(1);
   });
 
   it('asks for more scopes when a tool needs them, with what was asked for before', async () => {

@@ -12,6 +12,9 @@ export interface AuthorizationServerMetadata {
   readonly registrationEndpoint: string | undefined;
   readonly revocationEndpoint: string | undefined;
   readonly deviceAuthorizationEndpoint: string | undefined;
+  /** For servers that check its tokens: its keys, and where it says whether a token is active (RFC 7662). */
+  readonly jwksUri: string | undefined;
+  readonly introspectionEndpoint: string | undefined;
   readonly scopesSupported: readonly string[] | undefined;
   readonly tokenAuthMethods: readonly string[] | undefined;
   readonly takesClientMetadataUrl: boolean;
@@ -75,6 +78,8 @@ export function defaultMetadata(origin: string): AuthorizationServerMetadata {
     registrationEndpoint: `${origin}/register`,
     revocationEndpoint: undefined,
     deviceAuthorizationEndpoint: undefined,
+    jwksUri: undefined,
+    introspectionEndpoint: undefined,
     scopesSupported: undefined,
     tokenAuthMethods: undefined,
     takesClientMetadataUrl: false,
@@ -118,12 +123,18 @@ function toMetadata(document: Record<string, unknown>, rule: AddressRule): Autho
     registrationEndpoint: endpoint('registration_endpoint'),
     revocationEndpoint: endpoint('revocation_endpoint'),
     deviceAuthorizationEndpoint: endpoint('device_authorization_endpoint'),
+    jwksUri: text(document['jwks_uri']),
+    introspectionEndpoint: text(document['introspection_endpoint']),
     scopesSupported: stringsOf(document['scopes_supported']),
     tokenAuthMethods: stringsOf(document['token_endpoint_auth_methods_supported']),
     takesClientMetadataUrl: document['client_id_metadata_document_supported'] === true,
     sendsIssuer: document['authorization_response_iss_parameter_supported'] === true,
     hasS256: stringsOf(document['code_challenge_methods_supported'])?.includes('S256') ?? false,
   };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function refused(message: string): IsthmusError {

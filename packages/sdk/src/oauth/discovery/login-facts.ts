@@ -45,8 +45,14 @@ export async function findLoginFacts(
   const metadata = await findMetadata(server, published, network, settings, knownIssuer);
   // As it was published: a URL object would add a slash to an origin (AUTH-C-052).
   const resource = configured ?? published?.resource ?? `${server.origin}${server.pathname}`;
-  return { metadata, published, resource: settings.resource === false ? undefined : resource };
+  const chosen = settings.hooks?.resource
+    ? await settings.hooks.resource(server, published?.resource)
+    : resource;
+  return { metadata, published, resource: settings.resource === false ? undefined : chosen };
 }
+
+/** How many authorization servers of one server are tried. */
+const MAX_ISSUERS = 5;
 
 async function findMetadata(
   server: URL,
@@ -64,7 +70,10 @@ async function findMetadata(
   }
   const issuers = issuer === undefined ? (published?.authorizationServers ?? []) : [issuer];
   if (issuers.length > 0) {
-    const inOrder = [...issuers].sort((a, b) => Number(b === knownIssuer) - Number(a === knownIssuer));
+    // A server must not send this client to any number of others.
+    const inOrder = [...issuers]
+      .sort((a, b) => Number(b === knownIssuer) - Number(a === knownIssuer))
+      .slice(0, MAX_ISSUERS);
     let firstFailure: unknown;
     for (const each of inOrder) {
       try {

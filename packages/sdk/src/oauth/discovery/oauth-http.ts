@@ -41,7 +41,8 @@ export function createOAuthHttp({ rule, fetch, timeoutMs = TIMEOUT_MS }: OAuthHt
         const { method, headers = {}, body } = request;
         const response = await send(target, { method, headers, body, redirect: 'manual', signal }).catch(
           (error: unknown) => {
-            throw failed(url, reasonOf(error, signal, timeoutMs));
+            const why = reasonOf(error, signal, timeoutMs);
+            throw isRefusedAddress(error) ? failed(url, why) : away(url, why);
           },
         );
         const location = response.status >= 300 && response.status < 400 && response.headers.get('location');
@@ -61,6 +62,13 @@ export function createOAuthHttp({ rule, fetch, timeoutMs = TIMEOUT_MS }: OAuthHt
 /** A failure that says nothing about the login: the same request may work later. */
 export class OAuthUnreachable extends Error {
   override readonly name = 'OAuthUnreachable';
+  /** How long the server wants to be left alone, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs?: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 type Send = (
@@ -81,7 +89,7 @@ async function undiciSend(rule: AddressRule): Promise<Send> {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '', 4);
       const refused = found.map(({ address }) => rule.refusesAddress(hostname, address)).find(Boolean);
-      if (refused) return done(new Error(`${refused}, which is refused`), '', 4);
+      if (refused) return done(new AddressRefused(`${refused}, which is refused`), '', 4);
       if ((options as { all?: boolean }).all) return done(null, found);
       return done(null, found[0]!.address, found[0]!.family);
     });
@@ -114,7 +122,7 @@ async function readAtMost(url: URL, response: Response, maxBytes: number): Promi
       chunks.push(chunk);
     }
   } catch (error) {
-    throw failed(url, `its answer ended early: ${messageOf(error)}`);
+    throw away(url, `its answer ended early: ${messageOf(error)}`);
   }
   if (length > maxBytes) throw failed(url, `its answer is longer than ${maxBytes} bytes`);
   const { status, headers } = response;
@@ -128,18 +136,38 @@ function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): strin
   return messageOf(cause instanceof Error ? cause : error);
 }
 
+/** The name leads to an address that the rule does not allow. */
+class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+function isRefusedAddress(error: unknown): boolean {
+  return (Object(error) as { cause?: unknown }).cause instanceof AddressRefused;
+}
+
 function failed(url: URL, why: string): IsthmusError {
-  const message = `${url.origin}${url.pathname} cannot be used for the login: ${why}`;
-  return new IsthmusError('UNAUTHORIZED', message, { sent: 'no', cause: new OAuthUnreachable(why) });
+  return unusable(`${url.origin}${url.pathname} cannot be used for the login: ${why}`);
 }
 
-/** Whether a failure is one of the network or of a server that is down, not a refusal. */
-export function isUnreachable(error: unknown): boolean {
-  return error instanceof IsthmusError && error.cause instanceof OAuthUnreachable;
+function away(url: URL, why: string): IsthmusError {
+  return unreachable(`${url.origin}${url.pathname} cannot be reached for the login: ${why}`);
 }
 
-export function unreachable(message: string): IsthmusError {
-  return new IsthmusError('UNAUTHORIZED', message, { sent: 'no', cause: new OAuthUnreachable(message) });
+/** The failure of the network or of a server that is down. Undefined for a refusal. */
+export function outageOf(error: unknown): OAuthUnreachable | undefined {
+  return error instanceof IsthmusError && error.cause instanceof OAuthUnreachable ? error.cause : undefined;
+}
+
+/** There is an answer, or an address, that must not be used. Another one may come later. */
+export function unusable(message: string): IsthmusError {
+  const cause = new OAuthUnreachable(message);
+  return new IsthmusError('UNAUTHORIZED', message, { sent: 'no', cause });
+}
+
+/** There is no answer, or only that of a server that is down. */
+export function unreachable(message: string, retryAfterMs?: number): IsthmusError {
+  const cause = new OAuthUnreachable(message, retryAfterMs);
+  return new IsthmusError('ADDRESS_UNAVAILABLE', message, { sent: 'no', cause });
 }
 
 const TIMEOUT_MS = 10_000;

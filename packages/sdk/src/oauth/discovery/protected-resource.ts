@@ -1,7 +1,8 @@
 import { IsthmusError } from '../../errors.js';
+import { nameOf } from '../../transport/http-client/options.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
 import { toldText } from '../login-status.js';
-import { type OAuthHttp, unreachable } from './oauth-http.js';
+import { type OAuthHttp, unreachable, unusable } from './oauth-http.js';
 
 /** What a server publishes about itself (RFC 9728): the part that a login needs. */
 export interface ProtectedResourceMetadata {
@@ -10,7 +11,7 @@ export interface ProtectedResourceMetadata {
   readonly authorizationServers: readonly string[];
   readonly scopesSupported: readonly string[] | undefined;
   readonly resourceName: string | undefined;
-  /** Where it was found. */
+  /** Where it was found, without the query, which may hold secrets. */
   readonly from: string;
 }
 
@@ -31,14 +32,16 @@ export async function findProtectedResource(
   server: URL,
   { http, named, configured }: FindResourceOptions,
 ): Promise<ProtectedResourceMetadata | undefined> {
-  for (const candidate of [...named.map(toUrl), ...wellKnownResourceUrls(server)]) {
+  // A header may name hundreds. More than a few are not a mistake.
+  const first = named.slice(0, MAX_NAMED).map(toUrl);
+  for (const candidate of [...first, ...wellKnownResourceUrls(server)]) {
     const document = await readDocument(http, candidate);
     if (document === undefined) continue;
     const found = toMetadata(document, candidate);
     if (found.resource === configured || covers(found.resource, server)) return found;
     throw new IsthmusError(
       'UNAUTHORIZED',
-      `${candidate.href} describes the resource ${toldText(found.resource)}, which is not ${server.origin}${server.pathname}; the login was not begun`,
+      `${nameOf(candidate)} describes the resource ${toldText(found.resource)}, which is not ${server.origin}${server.pathname}; the login was not begun`,
       { sent: 'no' },
     );
   }
@@ -68,10 +71,10 @@ export async function readDocument(http: OAuthHttp, url: URL): Promise<Record<st
   const headers = { accept: 'application/json', 'mcp-protocol-version': NEWEST };
   const response = await http.send(url, { method: 'GET', headers, redirects: 3 });
   if (response.status >= 400 && response.status < 500 && response.status !== 429) return undefined;
-  if (!response.ok) throw unreachable(`${url.href} answered with HTTP ${response.status}`);
+  if (!response.ok) throw unreachable(`${nameOf(url)} answered with HTTP ${response.status}`);
   const document: unknown = await response.json().catch(() => undefined);
   if (isJsonObject(document)) return document;
-  throw unreachable(`${url.href} did not answer with a JSON object`);
+  throw unusable(`${nameOf(url)} did not answer with a JSON object`);
 }
 
 function toMetadata(document: Record<string, unknown>, from: URL): ProtectedResourceMetadata {
@@ -91,7 +94,7 @@ function toMetadata(document: Record<string, unknown>, from: URL): ProtectedReso
     authorizationServers,
     scopesSupported: stringsOf(scopes),
     resourceName: typeof name === 'string' ? name : undefined,
-    from: from.href,
+    from: nameOf(from),
   };
 }
 
@@ -111,10 +114,12 @@ function toUrl(text: string): URL {
 }
 
 function invalid(from: URL, why: string): IsthmusError {
-  return new IsthmusError('UNAUTHORIZED', `The metadata at ${from.href} cannot be used: ${why}`, {
+  return new IsthmusError('UNAUTHORIZED', `The metadata at ${nameOf(from)} cannot be used: ${why}`, {
     sent: 'no',
   });
 }
+
+const MAX_NAMED = 3;
 
 /** Only servers of 2025-03-26 look at it. */
 const NEWEST = '2026-07-28';

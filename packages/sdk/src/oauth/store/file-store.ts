@@ -9,16 +9,16 @@ import type { LoginRecord, LoginStore } from './login-record.js';
  * Keeps each login in a file of its own that only its user can read. Processes that share the folder take turns. Programs of
  * the same user can read the files.
  */
-export function fileLoginStore(folder: string): LoginStore {
+export function fileLoginStore(folder: string, seal: FileSeal = PLAIN): LoginStore {
   const fileOf = (key: string) => join(folder, `${checkedKey(key)}.json`);
   return {
     async read(key) {
       // Does not make the folder: a program that has no logins leaves nothing behind, and may have no home.
-      return (await isThere(folder)) ? readRecord(fileOf(key)) : undefined;
+      return (await isThere(folder)) ? readRecord(fileOf(key), key, seal) : undefined;
     },
     async write(key, record) {
       await prepare(folder);
-      await writeWhole(fileOf(key), `${JSON.stringify(record)}\n`);
+      await writeWhole(fileOf(key), seal.seal(`${JSON.stringify(record)}\n`, key));
     },
     async delete(key) {
       await rm(fileOf(key), { force: true });
@@ -27,7 +27,7 @@ export function fileLoginStore(folder: string): LoginStore {
       const names = await readdir(folder).catch(() => []);
       const keys = names.flatMap((name) => /^([0-9a-f]{32})\.json$/.exec(name)?.[1] ?? []);
       const found = await Promise.all(
-        keys.map(async (key) => ({ key, record: await readRecord(fileOf(key)) })),
+        keys.map(async (key) => ({ key, record: await readRecord(fileOf(key), key, seal) })),
       );
       return found.flatMap(({ key, record }) => (record ? [{ key, record }] : []));
     },
@@ -42,6 +42,14 @@ export function fileLoginStore(folder: string): LoginStore {
     },
   };
 }
+
+/** Encrypts the text of a file. `name` is its key: a file that is put in the place of another does not open. */
+export interface FileSeal {
+  seal(text: string, name: string): string;
+  open(sealed: string, name: string): string;
+}
+
+const PLAIN: FileSeal = { seal: (text) => text, open: (text) => text };
 
 /** A refresh takes at most two requests of 10 s. */
 const LOCK_MS = 30_000;
@@ -75,14 +83,14 @@ async function checkFolder(folder: string): Promise<void> {
   if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
 }
 
-async function readRecord(file: string): Promise<LoginRecord | undefined> {
+async function readRecord(file: string, key: string, seal: FileSeal): Promise<LoginRecord | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined) return undefined;
   try {
-    const record = JSON.parse(text) as LoginRecord;
+    const record = JSON.parse(seal.open(text, key)) as LoginRecord;
     if (record.v === 1) return record;
   } catch {
     // Reported below, without the content, which is a secret.

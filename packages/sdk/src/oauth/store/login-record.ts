@@ -14,6 +14,8 @@ export interface LoginRecord {
   /** Undefined: a new login is needed; `reason` says why. The registration of the client is kept. */
   readonly token: LoginToken | undefined;
   readonly reason: string | undefined;
+  /** The user has allowed an authorization server at a private address. */
+  readonly allowsPrivate?: boolean | undefined;
 }
 
 /** How the client is known to the authorization server. It is only used with the issuer of its record. */
@@ -22,6 +24,8 @@ export interface LoginClient {
   readonly id: string;
   /** Only of a client that was registered for this login. A configured secret stays where it came from. */
   readonly secret: string | undefined;
+  /** The file with the secret of a configured client. */
+  readonly secretFile?: string | undefined;
   readonly authMethod: TokenAuthMethod;
   readonly redirectUri: string | undefined;
   /** In milliseconds since 1970; undefined: never. */

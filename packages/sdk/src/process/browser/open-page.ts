@@ -65,7 +65,12 @@ function browserOf(env: DesktopFacts['env']): string | undefined {
 export async function openPage(url: URL, facts: DesktopFacts = desktopFacts()): Promise<boolean> {
   // The metadata of a server names this URL. A program of the system must not get anything but a web page.
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return false;
-  for (const program of pagePrograms(url, facts)) if (await start(program)) return true;
+  return startFirst(pagePrograms(url, facts));
+}
+
+/** Starts the first of these programs that can be started. False: none can. */
+export async function startFirst(programs: readonly PageProgram[]): Promise<boolean> {
+  for (const program of programs) if (await start(program)) return true;
   return false;
 }
 

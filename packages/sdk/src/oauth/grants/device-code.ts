@@ -1,21 +1,29 @@
-import { IsthmusError } from '../errors.js';
-import { pause } from '../transport/http-client/deadline.js';
-import { isJsonObject } from '../wire/json-rpc.js';
-import { DEVICE_GRANT, tokenClientOf } from './client-identity.js';
-import type { LoginFacts, LoginNetwork } from './discovery/login-facts.js';
-import { unreachable } from './discovery/oauth-http.js';
-import { isSafeUrl, type OAuthSettings } from './options.js';
-import type { LoginClient } from './store/login-record.js';
-import { type GrantedToken, requestToken, TokenRefused } from './token-endpoint.js';
+import { IsthmusError } from '../../errors.js';
+import { pause } from '../../transport/http-client/deadline.js';
+import { isJsonObject } from '../../wire/json-rpc.js';
+import { DEVICE_GRANT, tokenClientOf } from '../client-identity.js';
+import type { LoginFacts, LoginNetwork } from '../discovery/login-facts.js';
+import { unusable } from '../discovery/oauth-http.js';
+import { toldText } from '../login-status.js';
+import { isSafeUrl, type OAuthSettings } from '../options.js';
+import type { LoginClient } from '../store/login-record.js';
+import { type GrantedToken, requestToken, TokenRefused } from '../token-endpoint.js';
+
+export interface DeviceContext {
+  readonly facts: LoginFacts;
+  readonly network: LoginNetwork;
+  readonly settings: OAuthSettings;
+  /** Ends the login. */
+  readonly signal: AbortSignal | undefined;
+}
 
 /** Logs in on another device (RFC 8628): shows a code, and asks for the token until the user has entered it. */
 export async function grantByDevice(
-  { metadata, resource }: LoginFacts,
+  { facts, network, settings, signal = NEVER }: DeviceContext,
   client: LoginClient,
   scopes: readonly string[],
-  network: LoginNetwork,
-  settings: OAuthSettings,
 ): Promise<GrantedToken> {
+  const { metadata, resource } = facts;
   const { issuer, tokenEndpoint, deviceAuthorizationEndpoint: endpoint } = metadata;
   const { ask, clock, timeoutMs } = settings;
   if (endpoint === undefined) throw refused(`${issuer} has no login by device code`);
@@ -31,8 +39,11 @@ export async function grantByDevice(
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok || !isJsonObject(answer)) {
-    const why = isJsonObject(answer) && typeof answer['error'] === 'string' ? `, ${answer['error']}` : '';
-    throw refused(`${issuer} gave no device code (HTTP ${response.status}${why})`);
+    const { error, error_description: text } = isJsonObject(answer) ? answer : {};
+    const why = [error, text].filter((part) => typeof part === 'string').join(': ');
+    throw refused(
+      `${issuer} gave no device code (HTTP ${response.status}${why ? `, ${toldText(why)}` : ''})`,
+    );
   }
   const { device_code: device, user_code: userCode, verification_uri: page } = answer;
   const filled = answer['verification_uri_complete'];
@@ -42,7 +53,7 @@ export async function grantByDevice(
     typeof page !== 'string' ||
     !isSafeUrl(page)
   ) {
-    throw unreachable(`The answer of ${endpoint} has no code or no page that can be used`);
+    throw unusable(`The answer of ${endpoint} has no code or no page that can be used`);
   }
   const expiresInMs = Math.min(timeoutMs, positive(answer['expires_in'], 600) * 1000);
   const pageWithCode = typeof filled === 'string' && isSafeUrl(filled) ? new URL(filled) : undefined;
@@ -51,9 +62,9 @@ export async function grantByDevice(
   let intervalMs = positive(answer['interval'], 5) * 1000;
   const params = { device_code: device, ...(resource !== undefined && { resource }) };
   while (clock.now() < until) {
-    await pause(clock, intervalMs, NEVER);
+    await pause(clock, intervalMs, signal);
     try {
-      const own = tokenClientOf(client, settings);
+      const own = await tokenClientOf(client, settings);
       return await requestToken(network.http, {
         issuer,
         tokenEndpoint,
