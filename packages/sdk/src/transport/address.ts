@@ -1,14 +1,15 @@
 import { IsthmusError } from '../errors.js';
 import type { Connector, Listener } from '../exchange/connection.js';
+import type { Tap } from '../exchange/tap.js';
 import type { HttpListenOptions } from './http-server/http-listener.js';
 import { tcp, unixSocket } from './socket.js';
 import { stdio } from './stdio.js';
 
 /** A listener for an address on a command line: `stdio`, `unix:PATH`, `tcp://HOST:PORT`, `http://HOST:PORT/PATH`. */
-export function listenerFor(address: string): Listener {
-  if (address === 'stdio') return stdio();
+export function listenerFor(address: string, tap?: Tap): Listener {
+  if (address === 'stdio') return stdio({ tap });
   if (address.startsWith('http://')) return lazyHttp(httpAddress(address));
-  const socket = socketAt(address);
+  const socket = socketAt(address, tap);
   if (socket) return socket;
   throw new IsthmusError(
     'INVALID_OPTION',
@@ -17,8 +18,8 @@ export function listenerFor(address: string): Listener {
 }
 
 /** A connector for `unix:PATH` or `tcp://HOST:PORT`. A server on stdio is named by its command instead. */
-export function connectorFor(address: string): Connector {
-  const socket = socketAt(address);
+export function connectorFor(address: string, tap?: Tap): Connector {
+  const socket = socketAt(address, tap);
   if (socket && !/^tcp:.*:0+$/.test(address)) return socket;
   throw new IsthmusError(
     'INVALID_OPTION',
@@ -47,8 +48,8 @@ export function httpAddress(address: string): { host: string; port: number; path
   };
 }
 
-function socketAt(address: string): (Listener & Connector) | undefined {
-  if (address.startsWith('unix:')) return unixSocket(address.slice('unix:'.length));
+function socketAt(address: string, tap: Tap | undefined): (Listener & Connector) | undefined {
+  if (address.startsWith('unix:')) return unixSocket(address.slice('unix:'.length), { tap });
   const match = /^tcp:\/\/(\[[^\]]+\]|[^:/]+):(\d{1,5})$/.exec(address);
-  return match ? tcp({ host: match[1]!.replace(/^\[|\]$/g, ''), port: Number(match[2]) }) : undefined;
+  return match ? tcp({ host: match[1]!.replace(/^\[|\]$/g, ''), port: Number(match[2]), tap }) : undefined;
 }

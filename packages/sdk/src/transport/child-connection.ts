@@ -1,6 +1,7 @@
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection } from '../exchange/connection.js';
+import type { Tap } from '../exchange/tap.js';
 import { describeExit } from '../process/describe-exit.js';
 import { type Child, type ChildExit, type ChildOptions, spawnChild } from '../process/spawn-child.js';
 import { MAX_ANSWER_BYTES } from './socket.js';
@@ -14,6 +15,8 @@ export interface CommandOptions extends ChildOptions {
   readonly maxLineBytes?: number;
   /** Receives what the process writes to stderr, also after a restart. Stderr is read with or without it. */
   readonly onStderr?: (text: string) => void;
+  /** Sees what goes over the connection, and stderr if it is on when the process starts. */
+  readonly tap?: Tap | undefined;
 }
 
 export interface ConnectedChild {
@@ -33,6 +36,7 @@ export function openChild(options: CommandOptions): ConnectedChild {
     life: child.life,
     alwaysReads: true,
     maxLineBytes: options.maxLineBytes ?? MAX_ANSWER_BYTES,
+    tap: options.tap,
     // A grandchild may hold the pipes open after the process itself is gone.
     gone: child.exited.then((exit) => exitError(label, child, exit)),
     async release() {
@@ -40,6 +44,7 @@ export function openChild(options: CommandOptions): ConnectedChild {
     },
   });
   if (options.onStderr) forwardStderr(child, options.onStderr);
+  if (options.tap?.isOn) forwardStderr(child, (text) => connection.tap?.stderr(text));
   return { connection, child };
 }
 

@@ -13,11 +13,13 @@ export type {
   HttpConnectOptions,
   ServerAuth,
 } from './http-client/options.js';
+export type { AccessRequest, Authorize, Denial } from './http-server/admission/authorize.js';
 export type { HttpListenOptions } from './http-server/http-listener.js';
 export { type HttpHandler, httpHandler } from './http-server/http-listener.js';
 export type {
   Authenticate,
   CorsOptions,
+  Grant,
   HttpEndpointOptions,
   HttpRequestFacts,
   ProtectedResource,
@@ -81,4 +83,5 @@ const CONNECT_OPTIONS: OptionNames<HttpConnectOptions> = {
   connectTimeoutMs: true,
   postTimeoutMs: true,
   clock: true,
+  tap: true,
 };

@@ -5,6 +5,7 @@ import { resolveServing, type ServingSettings } from '../era/serving-settings.js
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, ConnectionEnd, Connector, Listener, Receiver } from '../exchange/connection.js';
+import { LazyLine, type Tap, type TapLine } from '../exchange/tap.js';
 import { decodeValue, encodeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
 
@@ -19,8 +20,20 @@ export interface MemoryConnection extends Connection {
   endInput(): void;
 }
 
+/** What the connections of a link have besides their two ends. */
+export interface MemoryLinkOptions {
+  /** Sees what goes over the connections. */
+  readonly tap?: Tap | undefined;
+  /** Whom the server takes its client for. */
+  readonly principal?: string | undefined;
+}
+
 /** With a `service`, the first connection starts to serve it. Without, `serve(…, link)` does. */
-export function memory(service?: Service, options?: Partial<ServingSettings>): MemoryLink {
+export function memory(
+  service?: Service,
+  options?: Partial<ServingSettings>,
+  link: MemoryLinkOptions = {},
+): MemoryLink {
   let state: ModernServerState | undefined;
   const serveOwn = (connection: Connection) => {
     state ??= createModernServerState(resolveServing(options));
@@ -56,7 +69,7 @@ export function memory(service?: Service, options?: Partial<ServingSettings>): M
           'This memory link has no server; call serve(…, link) first',
         );
       }
-      const [client, server] = memoryPair();
+      const [client, server] = memoryPair(link);
       serve(server);
       return client;
     },
@@ -64,9 +77,11 @@ export function memory(service?: Service, options?: Partial<ServingSettings>): M
 }
 
 /** Two ends of one connection: what one sends, the other receives. */
-export function memoryPair(): [MemoryConnection, MemoryConnection] {
-  const left = new MemoryEnd();
-  const right = new MemoryEnd();
+export function memoryPair(options: MemoryLinkOptions = {}): [MemoryConnection, MemoryConnection] {
+  const { tap, principal } = options;
+  const line = tap && new LazyLine(tap, { label: 'memory', side: 'client', transport: 'memory', principal });
+  const left = new MemoryEnd(undefined, line, false);
+  const right = new MemoryEnd(principal, line, true);
   left.join(right);
   right.join(left);
   return [left, right];
@@ -74,7 +89,7 @@ export function memoryPair(): [MemoryConnection, MemoryConnection] {
 
 class MemoryEnd implements MemoryConnection {
   readonly label = 'memory';
-  readonly principal = undefined;
+  readonly principal: string | undefined;
   readonly congested = false;
   readonly closed: Promise<ConnectionEnd>;
   readonly life: Promise<void> = Promise.resolve();
@@ -85,9 +100,19 @@ class MemoryEnd implements MemoryConnection {
   #deliveryDue = false;
   #open = true;
   #held = false;
+  readonly #tapped: LazyLine | undefined;
+  /** Only the end of the server records: both see the same. */
+  readonly #records: boolean;
 
-  constructor() {
+  constructor(principal: string | undefined, tapped: LazyLine | undefined, records: boolean) {
+    this.principal = principal;
     this.closed = this.#end.promise;
+    this.#tapped = tapped;
+    this.#records = records;
+  }
+
+  get tap(): TapLine | undefined {
+    return this.#tapped?.line;
   }
 
   join(peer: MemoryEnd): void {
@@ -107,6 +132,7 @@ class MemoryEnd implements MemoryConnection {
   send(message: JsonRpcMessage): void {
     if (!this.#open) return;
     const text = encodeMessage(message);
+    if (this.#tapped !== undefined) this.#record(text, message);
     this.#peer.#post((receiver) => receiver.receive(decodeValue(JSON.parse(text)), undefined, text.length));
   }
 
@@ -136,9 +162,16 @@ class MemoryEnd implements MemoryConnection {
     });
   }
 
+  /** Frames are recorded when they are sent: between the ends there is only a queue. */
+  #record(text: string, message: JsonRpcMessage): void {
+    if (this.#records) this.tap?.sent(text, message);
+    else this.tap?.received(text);
+  }
+
   #shut(end: ConnectionEnd): void {
     if (!this.#open) return;
     this.#open = false;
+    if (this.#records) this.#tapped?.end(end);
     this.#end.resolve(end);
     // The other end learns of it after everything that was sent before.
     this.#peer.#post((receiver) => receiver.inputEnded());

@@ -13,6 +13,7 @@ import { IsthmusError, messageOf } from '../errors.js';
 import { clientKey } from '../exchange/client-key.js';
 import type { Connection, Connector, Listener, Listening } from '../exchange/connection.js';
 import { FairSlots } from '../exchange/fair-slots.js';
+import type { Tap } from '../exchange/tap.js';
 import { createStreamConnection } from './stream-connection.js';
 
 /** Limits of a socket. */
@@ -21,6 +22,8 @@ export interface SocketOptions {
   readonly maxLineBytes?: number;
   /** Further connections are closed at once. One address gets at most three quarters of them. Default 1024. */
   readonly maxConnections?: number;
+  /** Sees what goes over the connections. */
+  readonly tap?: Tap | undefined;
 }
 
 /** The address of a TCP socket, and its limits. */
@@ -73,7 +76,11 @@ export function unixSocket(path: string, options: SocketOptions = {}): Listener 
   return { ...listener, ...socketConnector(address, { path }, options) };
 }
 
-const SOCKET_OPTIONS: OptionNames<SocketOptions> = { maxLineBytes: true, maxConnections: true };
+const SOCKET_OPTIONS: OptionNames<SocketOptions> = {
+  maxLineBytes: true,
+  maxConnections: true,
+  tap: true,
+};
 const TCP_OPTIONS: OptionNames<TcpOptions> = { ...SOCKET_OPTIONS, host: true, port: true };
 
 function socketConnector(address: string, where: NetConnectOpts, options: SocketOptions): Connector {
@@ -168,6 +175,7 @@ export function socketConnection(
     input: socket,
     output: socket,
     alwaysReads,
+    tap: options.tap,
     release: (end) => (end.kind === 'finished' ? hangUp(socket) : void socket.destroy()),
     ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
   });

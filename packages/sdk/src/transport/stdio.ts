@@ -2,6 +2,7 @@ import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../ar
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Connector, Listener } from '../exchange/connection.js';
+import type { Tap } from '../exchange/tap.js';
 import type { CommandOptions } from './child-connection.js';
 import { createStreamConnection, type StreamConnectionOptions } from './stream-connection.js';
 
@@ -9,6 +10,8 @@ import { createStreamConnection, type StreamConnectionOptions } from './stream-c
 export interface StdioOptions {
   /** Longer lines are discarded and answered with an error. Default 16 MiB. */
   readonly maxLineBytes?: number;
+  /** Sees what goes over the connection. */
+  readonly tap?: Tap | undefined;
 }
 
 /**
@@ -63,7 +66,7 @@ export function stdio(options: StdioOptions | CommandOptions = {}): Listener | C
 
 export type { CommandOptions };
 
-const SERVE_OPTIONS: OptionNames<StdioOptions> = { maxLineBytes: true };
+const SERVE_OPTIONS: OptionNames<StdioOptions> = { maxLineBytes: true, tap: true };
 const COMMAND_OPTIONS: OptionNames<CommandOptions> = {
   command: true,
   args: true,
@@ -77,6 +80,7 @@ const COMMAND_OPTIONS: OptionNames<CommandOptions> = {
   label: true,
   maxLineBytes: true,
   onStderr: true,
+  tap: true,
 };
 
 /** The code for child processes is loaded when one is started; a server on stdio never loads it. */
@@ -108,6 +112,7 @@ function openStdio(options: StdioOptions): Connection {
     write: guardStdout(),
     // Stdin and stdout belong to the connection until the process ends.
     release: () => {},
+    tap: options.tap,
     ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
   });
 }

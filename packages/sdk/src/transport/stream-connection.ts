@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { type Clock, systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
+import { LazyLine, type Tap, type TapLine, type TappedConnection } from '../exchange/tap.js';
 import type { Child } from '../process/child.js';
 import { decodeLine, decodeText, oversizeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
@@ -32,6 +33,7 @@ export interface StreamConnectionOptions extends Pick<StreamOutputOptions, 'labe
   readonly life?: Promise<void>;
   readonly maxOutboxBytes?: number;
   readonly clock?: Clock;
+  readonly tap?: Tap | undefined;
 }
 
 /**
@@ -56,6 +58,7 @@ class StreamConnection implements Connection {
   readonly life: Promise<void>;
   readonly #options: StreamConnectionOptions;
   readonly #output: StreamOutput;
+  readonly #tapped: LazyLine | undefined;
   readonly #end = createDeferred<ConnectionEnd>();
   #receiver: Receiver | undefined;
   #state: 'open' | 'finishing' | 'closed' = 'open';
@@ -72,6 +75,7 @@ class StreamConnection implements Connection {
     this.child = options.child;
     this.closed = this.#end.promise;
     this.life = options.life ?? Promise.resolve();
+    this.#tapped = options.tap && new LazyLine(options.tap, tappedFacts(options));
     this.#output = new StreamOutput({
       label: options.label,
       output: options.output,
@@ -82,7 +86,12 @@ class StreamConnection implements Connection {
       onCongested: () => this.#pause(),
       onTaken: () => this.#resume(),
       onLost: (error) => this.#shut({ kind: 'lost', error }),
+      ...(this.#tapped && { onSent: (line, message) => this.tap?.sent(line.slice(0, -1), message) }),
     });
+  }
+
+  get tap(): TapLine | undefined {
+    return this.#tapped?.line;
   }
 
   get sent(): number {
@@ -106,7 +115,7 @@ class StreamConnection implements Connection {
   }
 
   open(receiver: Receiver): void {
-    const { input, output, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    const { input, output, maxLineBytes = DEFAULT_MAX_LINE_BYTES, alwaysReads = false } = this.#options;
     this.#receiver = receiver;
     let isEnding = false;
     const reader = createLineReader({
@@ -114,16 +123,26 @@ class StreamConnection implements Connection {
       onLine: (bytes, release) => {
         if (this.#state !== 'open') return;
         const { length } = bytes;
-        const message = decodeLine(bytes, release);
+        const line = this.#tapped === undefined ? undefined : this.tap;
+        // The memory of the bytes is reused.
+        const copy = line && Buffer.from(bytes);
+        const message = decodeLine(bytes, release, alwaysReads);
+        line?.received(copy!, message);
         // The broken last line of a server that died is not a message. The loss is reported separately.
-        if (isEnding && this.#options.alwaysReads && message.kind === 'invalid') return;
+        if (isEnding && alwaysReads && message.kind === 'invalid') return;
         receiver.receive(message, undefined, length);
       },
       onText: (text) => {
-        if (this.#state === 'open') receiver.receive(decodeText(text), undefined, text.length);
+        if (this.#state !== 'open') return;
+        const message = decodeText(text, alwaysReads);
+        if (this.#tapped !== undefined) this.tap?.received(text, message);
+        receiver.receive(message, undefined, text.length);
       },
       onOversize: (head, tail) => {
-        if (this.#state === 'open') receiver.receive(oversizeMessage(head, tail, maxLineBytes));
+        if (this.#state !== 'open') return;
+        const message = oversizeMessage(head, tail, maxLineBytes);
+        if (this.#tapped !== undefined) this.tap?.received(Buffer.from(head), message);
+        receiver.receive(message);
       },
     });
     input.on('data', (chunk: Buffer) => {
@@ -220,9 +239,23 @@ class StreamConnection implements Connection {
     this.#options.input.pause();
     void Promise.resolve(this.#options.release(end))
       .then(() => this.#causeOf(end))
-      .then((error) => this.#end.resolve(error ? { ...end, error } : end));
+      .then((error) => {
+        const known = error ? { ...end, error } : end;
+        this.#tapped?.end(known);
+        this.#end.resolve(known);
+      });
     this.#output.close();
   }
+}
+
+function tappedFacts({ label, child, alwaysReads }: StreamConnectionOptions): TappedConnection {
+  const transport = child ? 'stdio' : (/^(unix|tcp):/.exec(label)?.[1] ?? 'stdio');
+  return {
+    label,
+    side: alwaysReads ? 'upstream' : 'client',
+    transport: transport as TappedConnection['transport'],
+    pid: child?.pid,
+  };
 }
 
 /** How long a finishing connection waits for a peer that takes nothing of what is queued. */

@@ -21,6 +21,8 @@ export interface StreamOutputOptions {
   onTaken(): void;
   /** The connection has to end: the peer does not read. */
   onLost(error: IsthmusError): void;
+  /** Sees each message that was queued, as a line. */
+  readonly onSent?: (line: string, message?: JsonRpcMessage) => void;
 }
 
 /** The sending half of a stream connection: a queue in front of one write at a time, bounded by what the peer reads. */
@@ -83,6 +85,7 @@ export class StreamOutput {
     if (waiting + text.length + this.#outbox.overhead > this.#maxOutboxBytes && waiting > 0) {
       if (!this.#addToFull(message, text, waiting)) return;
     } else this.#add(text, waiting);
+    if (this.#options.onSent !== undefined) this.#options.onSent(text, message);
     this.#flushSoon();
   }
 
@@ -91,7 +94,9 @@ export class StreamOutput {
     if (waiting + text.length + this.#outbox.overhead > this.#maxOutboxBytes && waiting > 0) {
       throw busy({ label: this.#options.label, waiting, max: this.#maxOutboxBytes });
     }
-    this.#add(`${text}\n`, waiting);
+    const line = `${text}\n`;
+    this.#add(line, waiting);
+    if (this.#options.onSent !== undefined) this.#options.onSent(line);
     this.#flushSoon();
   }
 

@@ -4,9 +4,10 @@ import { createDeferred } from '../../async/deferred.js';
 import type { IsthmusError } from '../../errors.js';
 import { events } from '../../events.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
-import { encodeMessage } from '../../wire/codec.js';
-import type { JsonRpcMessage, JsonRpcRequest } from '../../wire/json-rpc.js';
-import { bounded, createDeadline, type RequestDeadline } from './deadline.js';
+import type { LazyLine, TapLine } from '../../exchange/tap.js';
+import { decodeText, encodeMessage } from '../../wire/codec.js';
+import { type JsonRpcMessage, type JsonRpcRequest, requestMessage } from '../../wire/json-rpc.js';
+import { bounded, createDeadline, pause, type RequestDeadline } from './deadline.js';
 import { Delivery } from './delivery.js';
 import { lost, networkFailure, neverSent, sessionLost, timedOut, tooManyWaiting } from './failures.js';
 import { InFlightRequest, InFlightRequests, RequestSlots } from './in-flight-requests.js';
@@ -31,6 +32,7 @@ export class HttpConnection implements Connection {
   /** With the old transport alone, a request may stay unanswered as on any stream. */
   readonly answersAll: boolean;
   readonly #settings: HttpSettings;
+  readonly #tapped: LazyLine | undefined;
   readonly #session: LegacyClientSession;
   readonly #streams: LegacyStreams;
   readonly #sse: Sse2024;
@@ -49,9 +51,10 @@ export class HttpConnection implements Connection {
   /** Requests and messages wait for this before they leave. */
   #preparing: Promise<void> | undefined;
 
-  constructor(http: RetryingHttp, url: URL, settings: HttpSettings) {
+  constructor(http: RetryingHttp, url: URL, settings: HttpSettings, tapped?: LazyLine) {
     const { clock, maxAnswerBytes: maxBytes } = settings;
     this.#settings = settings;
+    this.#tapped = tapped;
     this.label = http.label;
     this.answersAll = settings.sse !== 'only';
     this.closed = this.#end.promise;
@@ -82,6 +85,10 @@ export class HttpConnection implements Connection {
     });
   }
 
+  get tap(): TapLine | undefined {
+    return this.#tapped?.line;
+  }
+
   get usable(): boolean {
     return this.#isOpen && !this.#isSessionOver;
   }
@@ -105,7 +112,7 @@ export class HttpConnection implements Connection {
   send(message: JsonRpcMessage): void {
     if (!this.#isOpen) return;
     const text = encodeMessage(message);
-    if (!('method' in message)) return this.#track(this.#post(text));
+    if (!('method' in message)) return this.#track(this.#post(text, ANSWER_ATTEMPTS));
     if ('id' in message) return this.#sendRequest(new InFlightRequest(message as JsonRpcRequest, text));
     switch (message.method) {
       case 'notifications/cancelled':
@@ -116,6 +123,15 @@ export class HttpConnection implements Connection {
       default:
         return this.#track(this.#post(text));
     }
+  }
+
+  /** A text that is not a valid request is posted as it is. */
+  sendRequestText(text: string): void {
+    if (!this.#isOpen) return;
+    const message = decodeText(text);
+    if (message.kind !== 'request') return this.#track(this.#post(text));
+    const { id, method, params } = message;
+    this.#sendRequest(new InFlightRequest(requestMessage(id, method, params), text));
   }
 
   async finish(): Promise<void> {
@@ -185,20 +201,30 @@ export class HttpConnection implements Connection {
     await within(this.#settings.clock, STANDING_MS, tried.promise);
   }
 
-  /** Posts a message that has no answer of its own. */
-  async #post(text: string): Promise<void> {
+  /**
+   * Posts a message that has no answer of its own. An answer may be posted again after a failure on the way: a server
+   * ignores the second one, and without any the call would wait for it in vain.
+   */
+  async #post(text: string, attempts = 1): Promise<void> {
     await this.#preparing?.catch(() => {});
-    try {
-      await bounded(this.#deadline(), async (signal) => {
-        const refusal = await this.#exchange.postMessage(text, signal);
-        if (!refusal) return;
-        if (!this.#session.isLostBy(refusal)) throw refusal.failure;
-        this.#loseSession();
-      });
-    } catch (error) {
-      if (this.#isOpen)
-        this.#warn(`a message was not accepted: ${networkFailure(error, this.label).message}`);
+    for (let left = attempts - 1; this.#isOpen; left -= 1) {
+      try {
+        return await bounded(this.#deadline(), (signal) => this.#postOnce(text, signal));
+      } catch (error) {
+        const failure = networkFailure(error, this.label);
+        if (!this.#isOpen) return;
+        if (left <= 0 || !isOnTheWay(failure))
+          return this.#warn(`a message was not accepted: ${failure.message}`);
+        await pause(this.#settings.clock, AGAIN_MS, this.#over.signal).catch(() => {});
+      }
     }
+  }
+
+  async #postOnce(text: string, signal: AbortSignal): Promise<void> {
+    const refusal = await this.#exchange.postMessage(text, signal);
+    if (!refusal) return;
+    if (!this.#session.isLostBy(refusal)) throw refusal.failure;
+    this.#loseSession();
   }
 
   #track(post: Promise<void>): void {
@@ -228,6 +254,7 @@ export class HttpConnection implements Connection {
 
   #shut(end: ConnectionEnd): void {
     if (!this.#isOpen) return;
+    this.#tapped?.end(end);
     this.#end.resolve(end);
     for (const request of this.#requests.all()) {
       // A request that waited for a slot did not leave.
@@ -268,6 +295,14 @@ function createWarner(
   };
 }
 
+/** Whether the message may not have reached the server: the connection failed, or a balancer says so. */
+function isOnTheWay({ code, status }: IsthmusError): boolean {
+  if (status !== undefined) return status === 502 || status === 503 || status === 504;
+  return code === 'CONNECTION_CLOSED' || code === 'ADDRESS_UNAVAILABLE';
+}
+
+const ANSWER_ATTEMPTS = 4;
+const AGAIN_MS = 300;
 /** How long the first calls of a session wait for its standing stream. */
 const STANDING_MS = 500;
 const LAST_POSTS_MS = 2000;

@@ -15,6 +15,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | undefined;
+  /** All headers, for people. */
+  headers(): readonly (readonly [name: string, value: string])[];
   readonly body: AsyncIterable<Uint8Array>;
   /** Releases a body that is not read. */
   discard(): void;
@@ -58,6 +60,7 @@ export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> 
         const value = headers[name];
         return Array.isArray(value) ? value.join(', ') : value;
       },
+      headers: () => Object.entries(headers).map(([name, value]) => [name, String(value)]),
       body,
       // Reads a short rest to its end, so that the connection can be reused.
       discard: () => void body.dump({ limit: DUMP_BYTES }).catch(() => {}),
@@ -83,6 +86,7 @@ export function fetchDispatch(fetch: typeof globalThis.fetch): Dispatch {
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
+      headers: () => [...response.headers],
       body: (response.body as AsyncIterable<Uint8Array> | null) ?? NOTHING,
       discard: () => void response.body?.cancel().catch(() => {}),
     };
@@ -152,6 +156,7 @@ export function withoutToken(answer: HttpAnswer, authorization: string | undefin
       const value = answer.header(name);
       return value === undefined ? undefined : hide(value);
     },
+    headers: () => answer.headers().map(([name, value]) => [name, hide(value)]),
     body: (async function* () {
       const chunks: Uint8Array[] = [];
       let length = 0;

@@ -1,5 +1,7 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
+import type { Tap } from '../../exchange/tap.js';
+import type { ClientCapabilities } from '../../wire/model.js';
 import { MAX_ANSWER_BYTES } from '../socket.js';
 
 /** HTTP headers by name. */
@@ -42,6 +44,8 @@ export interface HttpConnectOptions {
   /** Time for a POST without a deadline of its own: notifications, answers, opening a stream. Default 30 s. */
   readonly postTimeoutMs?: number;
   readonly clock?: Clock;
+  /** Sees what goes over the connections, with status and headers. Values that may be secrets are left out. */
+  readonly tap?: Tap | undefined;
 }
 
 /** What the server sent with a 401. */
@@ -54,9 +58,16 @@ export interface Challenge {
 
 /** Where the logins for servers come from. */
 export interface HttpAuth {
+  /** Extensions of the protocol that the login uses. The client declares them. */
+  readonly extensions?: ClientCapabilities['extensions'] | undefined;
   /** The login for the server at a URL. Called once for each connector, with its first request. */
   forServer(url: URL): ServerAuth | Promise<ServerAuth>;
 }
+
+/** The extension that clients without a user declare (AUTH-C-090). */
+export const CLIENT_CREDENTIALS: NonNullable<HttpAuth['extensions']> = {
+  'io.modelcontextprotocol/oauth-client-credentials': {},
+};
 
 /** The login for one server. */
 export interface ServerAuth {
@@ -77,7 +88,7 @@ export interface AuthRefusal {
   readonly attempt: number;
 }
 
-type Optional = 'headers' | 'onUnauthorized' | 'auth' | 'fetch' | 'onWarning';
+type Optional = 'headers' | 'onUnauthorized' | 'auth' | 'fetch' | 'onWarning' | 'tap';
 export type HttpSettings = Required<Omit<HttpConnectOptions, Optional>> & Pick<HttpConnectOptions, Optional>;
 
 export function resolveHttp(options: HttpConnectOptions): HttpSettings {

@@ -50,7 +50,7 @@ export async function readAnswer(answer: HttpAnswer, reading: Reading): Promise<
       const body = await readBody(answer.body, label, maxBytes);
       if (body.length === 0) return { kind: 'accepted' };
       await reading.ready();
-      reading.onMessage(decodeLine(body));
+      reading.onMessage(decodeLine(body, undefined, true));
       return { kind: 'read' };
     }
   } catch (error) {

@@ -33,7 +33,7 @@ export function modernHeaders(
   tools: ToolHeaders,
 ): Record<string, string> {
   const { method, params } = request;
-  const name = routingName(method, params) ?? taskOf(method, params);
+  const name = routingName(method, params);
   return {
     ...POST_HEADERS,
     'mcp-protocol-version': encodeHeaderValue(revision),
@@ -45,12 +45,6 @@ export function modernHeaders(
 
 export function sameHeaders(a: Record<string, string>, b: Record<string, string>): boolean {
   return Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
-}
-
-/** The tasks extension routes by the id of the task (HTTP-075). */
-function taskOf(method: string, params: JsonObject | undefined): string | undefined {
-  const taskId = /^tasks\/(get|update|cancel)$/.test(method) ? params?.['taskId'] : undefined;
-  return typeof taskId === 'string' ? taskId : undefined;
 }
 
 /** Which arguments of which tools are repeated in headers, by the last list (HTTP-039, HTTP-065). */

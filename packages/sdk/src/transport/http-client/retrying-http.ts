@@ -7,6 +7,7 @@ import {
   type Challenge,
   checkHeaders,
   type HeaderRecord,
+  type HttpAuth,
   type HttpSettings,
   type ServerAuth,
 } from './options.js';
@@ -34,6 +35,7 @@ export class RetryingHttp {
     let waits = 0;
     let renewed = false;
     let refusals = 0;
+    let late = 0;
     for (;;) {
       const { generation } = this.#credentials;
       const login = isTrusted ? this.#credentials.login() : undefined;
@@ -63,6 +65,13 @@ export class RetryingHttp {
         answer.discard();
         renewed = true;
       } else if ((status === 401 || status === 403) && isTrusted && refusals < MAX_REFUSALS) {
+        // Another request has renewed the login while this one was under way: nothing has to be done for it.
+        const current = this.#credentials.login();
+        if (status === 401 && typeof current === 'string' && current !== authorization && late < MAX_LATE) {
+          answer.discard();
+          late += 1;
+          continue;
+        }
         const wwwAuthenticate = answer.header('www-authenticate');
         const refusal = { status, wwwAuthenticate, authorization, attempt: refusals } as const;
         const again = await orAborted(this.#credentials.refused(refusal), signal, () => {});
@@ -101,6 +110,8 @@ export class RetryingHttp {
 
 /** A refresh, a new login and a step-up. */
 const MAX_REFUSALS = 3;
+/** How often one request is repeated because its token was replaced meanwhile. */
+const MAX_LATE = 3;
 /** How often one request waits for a busy server. */
 const MAX_WAITS = 3;
 
@@ -175,14 +186,24 @@ export class Credentials {
 
   /** The header `Authorization` of the login. Undefined without a login, or where the caller has set the header. */
   login(): string | undefined | Promise<string | undefined> {
-    const { auth, headers } = this.#settings;
-    if (!auth || (typeof headers === 'object' && hasAuthorization(headers))) return undefined;
+    const auth = this.#login;
+    if (!auth) return undefined;
     this.#auth ??= auth.forServer(this.#url);
     if (!isPromise(this.#auth)) return this.#auth.authorization();
     return this.#auth.then((opened) => {
       this.#auth = opened;
       return opened.authorization();
     });
+  }
+
+  /** Extensions of the protocol that the login uses. */
+  get extensions(): HttpAuth['extensions'] {
+    return this.#login?.extensions;
+  }
+
+  get #login(): HttpAuth | undefined {
+    const { auth, headers } = this.#settings;
+    return typeof headers === 'object' && hasAuthorization(headers) ? undefined : auth;
   }
 
   async refused(refusal: AuthRefusal): Promise<boolean> {

@@ -1,10 +1,13 @@
 import { createDeferred } from '../../async/deferred.js';
-import { classifyHttp, type HttpRoute } from '../../era/classify-http.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import { classifyHttp, type HttpRoute } from '../../era/classify/classify-http.js';
+import { isModernRevision } from '../../era/revisions.js';
 import { IsthmusError } from '../../errors.js';
 import type { Connection, Listening, ServedFacts } from '../../exchange/connection.js';
 import { decodeLine } from '../../wire/codec.js';
 import { withTraceOf } from '../trace-headers.js';
 import { authenticateRequest, passGuard } from './admission/authenticate.js';
+import { authorizeRequest } from './admission/authorize.js';
 import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
 import { accepts, isJson } from './admission/guard.js';
 import { RequestLimiter, readBody } from './admission/request-limits.js';
@@ -18,6 +21,7 @@ import {
 import type { HttpExchange } from './exchange/exchange.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
 import { StatelessPosts } from './posts/stateless-posts.js';
+import { type EndpointReplicas, replicasOf } from './replicas/endpoint-replicas.js';
 import { SessionRouter } from './sessions/sessions.js';
 import { SseConnections } from './sessions/sse-2024.js';
 
@@ -31,6 +35,8 @@ export class Endpoint {
   #accept: ((connection: Connection) => void) | undefined;
   #served: ServedFacts | undefined;
   #stopTick: (() => void) | undefined;
+  /** Set in a cluster: other processes have sessions of this endpoint, too. */
+  #replicas: EndpointReplicas | undefined;
   #stopped = false;
   readonly #ended = createDeferred<void>();
 
@@ -50,17 +56,41 @@ export class Endpoint {
       );
     this.#accept = accept;
     this.#served = served;
+    if (served.cluster) this.#join(served.cluster, accept);
     this.#tick();
     return {
       address: `http handler${this.settings.path ?? ''}`,
       ended: this.#ended.promise,
       stop: async () => this.stop(),
+      release: async () => this.#replicas?.close(),
     };
+  }
+
+  #join(cluster: Cluster, accept: (connection: Connection) => void): void {
+    this.#replicas = replicasOf(cluster)({
+      place: this.settings.place,
+      settings: this.settings,
+      sessions: this.#sessions,
+      accept,
+      home: this.#served?.home,
+      serve: (admitted) => this.#serveHandedOn(admitted),
+    });
+    this.#sessions.join(this.#replicas);
+    this.#sse.replicas = this.#replicas;
+  }
+
+  /** The process that received the request has checked the host and found the caller. */
+  #serveHandedOn(admitted: AdmittedRequest): void {
+    const [path] = admitted.exchange.target.split('?') as [string];
+    const part = this.#partAt(path);
+    if (part === undefined) return refuse(admitted, 404, `There is no endpoint at ${path}`);
+    this.#admit(part, admitted);
   }
 
   /** Refuses new requests. Running ones may finish. */
   stop(): void {
     this.#stopped = true;
+    this.#replicas?.stop();
     this.#stopTick?.();
     this.#ended.resolve();
   }
@@ -84,7 +114,7 @@ export class Endpoint {
     const unknown = { exchange, headers };
     const part = this.#partAt(path);
     if (part === undefined) return refuse(unknown, 404, `There is no endpoint at ${path}`);
-    if (this.#stopped || !this.#accept) return busy(unknown, 'The server is stopping');
+    if ((this.#stopped && !this.#replicas) || !this.#accept) return busy(unknown, 'The server is stopping');
     if (!settings.authenticate) return this.#admit(part, { exchange, headers, principal: undefined });
     authenticateRequest(exchange, headers, settings)
       .then((caller) => {
@@ -98,14 +128,18 @@ export class Endpoint {
 
   #admit(part: 'mcp' | 'sse' | 'message', admitted: AdmittedRequest): void {
     const { exchange } = admitted;
-    if (part !== 'mcp') return this.#sse.handle(part, admitted, this.#accept!);
+    if (part !== 'mcp') {
+      if (this.#stopped && part === 'sse') return busy(admitted, 'The server is stopping');
+      const serve = () => this.#sse.handle(part, admitted, this.#accept!);
+      return part === 'sse' && this.#replicas ? this.#replicas.serveStream(admitted, serve) : serve();
+    }
     switch (exchange.method) {
       case 'POST':
         return this.#post(admitted);
       case 'GET':
       case 'DELETE':
         // Only the legacy era has these methods.
-        if (this.#hasSessions) return this.#sessions.other(admitted, this.#allowed);
+        if (this.#hasSessions) return this.#other(admitted);
     }
     refuse(admitted, 405, `${exchange.method} is not supported here`, { allow: this.#allowed });
   }
@@ -137,14 +171,39 @@ export class Endpoint {
     readBody(admitted, this.settings, this.#onBytes);
   }
 
+  /** GET and DELETE of a session. */
+  #other(admitted: AdmittedRequest): void {
+    const id = this.#replicas && sessionIdOf(admitted);
+    const serve = () =>
+      authorizeRequest(admitted, this.settings, undefined, () =>
+        this.#sessions.other(admitted, this.#allowed),
+      );
+    if (id === undefined) return serve();
+    this.#replicas!.serveSession(id, { admitted, body: undefined }, serve);
+  }
+
   readonly #onBytes = (bytes: Buffer, admitted: AdmittedRequest): void => {
+    const replicas = this.#replicas;
+    const id = replicas && this.#hasSessions ? sessionIdOf(admitted) : undefined;
+    if (id === undefined) return this.#serveBytes(bytes, admitted);
+    replicas!.serveSession(id, { admitted, body: bytes }, () => this.#serveBytes(bytes, admitted));
+  };
+
+  #serveBytes(bytes: Buffer, admitted: AdmittedRequest): void {
     const { exchange, principal } = admitted;
     const { eras, headerParams } = this.#served!;
     const message = withTraceOf(decodeLine(bytes), exchange);
     const { remote } = exchange;
     const facts = { headers: exchange, message, eras, principal, remote, headerParams };
-    this.#follow(classifyHttp(facts), admitted);
-  };
+    const route = classifyHttp(facts);
+    const go = () => {
+      if (!this.#replicas) return this.#follow(route, admitted);
+      this.#replicas.serve(route, { admitted, body: bytes }, () => this.#follow(route, admitted));
+    };
+    // An invalid request is refused as such: its headers may not say what its body says.
+    if (route.kind === 'refused') go();
+    else authorizeRequest(admitted, this.settings, message, go);
+  }
 
   #follow(route: HttpRoute, admitted: AdmittedRequest): void {
     const accept = this.#accept!;
@@ -153,6 +212,7 @@ export class Endpoint {
       case 'refused':
         return respondError(admitted, route.status, route.id, route.error);
       case 'modern-notification':
+        this.#served!.notify?.(route.notification, admitted.principal, admitted.exchange.remote);
         return admitted.exchange.respond(202, admitted.headers);
       case 'modern':
         return this.#posts.modern(route.request, route.envelope, admitted, accept, this.#served!.knows);
@@ -182,4 +242,10 @@ export class Endpoint {
       { background: true },
     );
   }
+}
+
+/** The session that a request belongs to. A modern request belongs to none. */
+function sessionIdOf({ exchange }: AdmittedRequest): string | undefined {
+  if (isModernRevision(exchange.header('mcp-protocol-version')?.trim())) return undefined;
+  return exchange.header('mcp-session-id');
 }

@@ -21,7 +21,7 @@ export function httpListener(options: HttpListenOptions): Listener {
       const server = await openNodeServer(options, endpoint.settings.clock, (request, response, unread) => {
         endpoint.handle(new NodeExchange(request, response, undefined, unread));
       });
-      endpoint.begin(accept, served);
+      const listening = endpoint.begin(accept, served);
       return {
         address: `${server.origin}${endpoint.settings.path ?? ''}`,
         ended: server.ended,
@@ -29,7 +29,10 @@ export function httpListener(options: HttpListenOptions): Listener {
           endpoint.stop();
           server.stop();
         },
-        release: () => server.release(),
+        async release() {
+          await listening.release?.();
+          await server.release();
+        },
       };
     },
   };

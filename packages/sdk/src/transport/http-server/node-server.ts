@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { type Clock, systemClock, within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
@@ -46,10 +46,20 @@ export function checkPort({ port = 8080 }: NodeServerOptions): void {
   throw new IsthmusError('INVALID_OPTION', `port must be from 0 to 65535, got ${String(port)}`);
 }
 
+/** Where the connections of a web server come from, if another process accepts them. */
+export interface AcceptedConnections {
+  /** Begins to emit connections at the server. Rejects as listening does. */
+  open(
+    server: Server,
+    address: { readonly host: string; readonly port: number },
+  ): Promise<{ readonly port: number; close(): void }>;
+}
+
 export async function openNodeServer(
   options: NodeServerOptions,
   clock: Clock,
   onRequest: OnRequest,
+  source: AcceptedConnections = ownConnections,
 ): Promise<NodeServer> {
   const { host = '127.0.0.1', port = 8080, requestTimeoutMs = 30_000 } = options;
   const unread = new UnreadAnswers({
@@ -74,18 +84,19 @@ export async function openNodeServer(
   const sockets = new SharedSockets(options.maxConnections ?? 16_384);
   server.on('connection', (socket) => sockets.admit(socket));
   const ended = createDeferred<void>();
-  await bind(server, host, port);
+  let stopping: Promise<void> | undefined;
+  const bound = await bind(server, host, port, source);
   server.on('close', () => ended.resolve());
   return {
-    origin: `http://${authority(server, host)}`,
+    origin: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
     ended: ended.promise,
     stop() {
       // Does not wait for the next request of a client that has its answer.
       server.keepAliveTimeout = 1;
-      server.close();
-      server.closeIdleConnections();
+      stopping ??= stopListening(server, bound, sockets);
     },
     async release() {
+      await stopping;
       // The last bytes may still be on their way. Clients that do not read are not waited for.
       const until = systemClock.now() + LAST_BYTES_MS;
       do server.closeIdleConnections();
@@ -95,6 +106,27 @@ export async function openNodeServer(
   };
 }
 
+/**
+ * A connection whose first request has not arrived has a moment for it. It would be reset otherwise, and a balancer does
+ * not repeat a POST after that.
+ */
+async function stopListening(
+  server: Server,
+  bound: { close(): void },
+  sockets: SharedSockets,
+): Promise<void> {
+  bound.close();
+  // The method of http.Server also closes connections whose first request has not arrived.
+  NetServer.prototype.close.call(server);
+  const until = systemClock.now() + FIRST_REQUEST_MS;
+  while (sockets.hasNew && systemClock.now() < until) {
+    await new Promise<void>((resolve) => void systemClock.after(LOOK_MS, resolve));
+  }
+  server.close();
+}
+
+/** How long a client may take for its first request while the server ends. */
+const FIRST_REQUEST_MS = 200;
 /** How long the last bytes of answers may take once everything has ended. */
 const LAST_BYTES_MS = 1000;
 /** How often connections are checked for that. */
@@ -109,12 +141,11 @@ function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-async function bind(server: Server, host: string, port: number): Promise<void> {
-  const bound = createDeferred<void>();
-  server.once('error', bound.reject);
-  server.listen(port, host, () => bound.resolve());
+async function bind(server: Server, host: string, port: number, source: AcceptedConnections) {
   try {
-    await bound.promise;
+    const bound = await source.open(server, { host, port });
+    server.on('error', () => {});
+    return bound;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is in use' : message;
@@ -122,14 +153,18 @@ async function bind(server: Server, host: string, port: number): Promise<void> {
       cause: error,
     });
   }
-  server.removeListener('error', bound.reject);
-  server.on('error', () => {});
 }
 
-function authority(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
+const ownConnections: AcceptedConnections = {
+  async open(server, { host, port }) {
+    const bound = createDeferred<void>();
+    server.once('error', bound.reject);
+    server.listen(port, host, () => bound.resolve());
+    await bound.promise;
+    server.removeListener('error', bound.reject);
+    return { port: (server.address() as AddressInfo).port, close() {} };
+  },
+};
 
 /**
  * Limits the connections of a web server. At the limit, an address with few connections displaces one of the address
@@ -141,6 +176,11 @@ class SharedSockets {
 
   constructor(max: number) {
     this.#max = max;
+  }
+
+  /** Whether a client has connected, and has sent nothing yet. */
+  get hasNew(): boolean {
+    return this.#shares.some((socket) => socket.bytesRead === 0);
   }
 
   admit(socket: Socket): void {

@@ -5,12 +5,15 @@ import type { HttpEndpointOptions } from './options.js';
 
 export const ENDPOINT_OPTIONS: OptionNames<HttpEndpointOptions> = {
   path: true,
+  place: true,
   allowedHosts: true,
   ownNames: true,
   allowedOrigins: true,
   cors: true,
   authenticate: true,
   protectedResource: true,
+  authorize: true,
+  trustProxy: true,
   resourcePlace: true,
   maxBodyBytes: true,
   maxBodiesBytes: true,

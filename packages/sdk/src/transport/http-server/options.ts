@@ -1,7 +1,9 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
+import type { Authorize } from './admission/authorize.js';
 import { BodyMemory, PROCESS_BODIES } from './admission/request-limits.js';
+import { type ProxyTrust, proxyTrust } from './admission/trust-proxy.js';
 import { type EventStoreFactory, memoryEventStore } from './sessions/event-store.js';
 
 /** What the `authenticate` hook sees of a request. Its body has not been read. */
@@ -35,6 +37,10 @@ export interface Grant {
   readonly principal: string;
   /** What the credential may be used for. Handlers read it as `ctx.scopes`. */
   readonly scopes?: readonly string[];
+  /** The OAuth client that the credential was issued to. */
+  readonly clientId?: string;
+  /** When the credential ends, in milliseconds since 1970. */
+  readonly expiresAt?: number;
   /** What the credential says of its owner, for example the payload of a JWT. Handlers read it as `ctx.claims`. */
   readonly claims?: JsonObject;
   /**
@@ -65,6 +71,8 @@ export interface ProtectedResource {
   readonly resource?: string;
   readonly scopes?: readonly string[];
   readonly documentation?: string;
+  /** Shown to users who are asked for their consent. */
+  readonly name?: string;
 }
 
 /** Which web pages may call the server, for browsers. */
@@ -86,12 +94,21 @@ export interface HttpEndpointOptions {
   readonly allowedHosts?: readonly string[];
   /** Set by the code that opens the port: the host names that it listens at. Undefined: another web server has the port. */
   readonly ownNames?: readonly string[] | undefined;
+  /**
+   * The name of this endpoint in a cluster: the same in all members, and not the name of another endpoint. Default: the
+   * path.
+   */
+  readonly place?: string | undefined;
   /** Origins of pages that may call. Default: its own host, and on a loopback address loopback names. */
   readonly allowedOrigins?: readonly string[];
   /** Off unless set. */
   readonly cors?: CorsOptions;
   readonly authenticate?: Authenticate;
   readonly protectedResource?: ProtectedResource;
+  /** Decides what a caller may do, by the messages of its request. */
+  readonly authorize?: Authorize;
+  /** The addresses of proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. Default: none. */
+  readonly trustProxy?: readonly string[];
   /** Its paths for tokens that name one. Default: `path`. */
   readonly resourcePlace?: ResourcePlace | undefined;
   /** Longer bodies are refused (413). Default 4 MiB. */
@@ -142,7 +159,10 @@ export interface HttpEndpointSettings
       | 'cors'
       | 'authenticate'
       | 'protectedResource'
+      | 'authorize'
+      | 'trustProxy'
       | 'resourcePlace'
+      | 'place'
       | 'retryMs'
       | 'pollAfterMs'
       | 'sse'
@@ -152,12 +172,15 @@ export interface HttpEndpointSettings
   > {
   readonly bodies: BodyMemory;
   readonly path: string | undefined;
+  readonly place: string;
   readonly allowedHosts: ReadonlySet<string> | undefined;
   readonly ownNames: ReadonlySet<string> | undefined;
   readonly allowedOrigins: ReadonlySet<string> | undefined;
   readonly cors: CorsOptions | undefined;
   readonly authenticate: Authenticate | undefined;
   readonly protectedResource: ProtectedResource | undefined;
+  readonly authorize: Authorize | undefined;
+  readonly trustsProxy: ProxyTrust | undefined;
   readonly resourcePlace: ResourcePlace | undefined;
   readonly retryMs: number | undefined;
   readonly pollAfterMs: number | undefined;
@@ -185,6 +208,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
   const { maxBodyBytes = 4 * 1024 * 1024 } = options;
   return {
     path: 'path' in options ? options.path : '/mcp',
+    place: options.place ?? ('path' in options ? options.path : '/mcp') ?? '/',
     allowedHosts: options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase())),
     ownNames: options.ownNames && new Set(options.ownNames.map((name) => name.toLowerCase())),
     allowedOrigins:
@@ -192,6 +216,8 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     cors: options.cors,
     authenticate: options.authenticate,
     protectedResource: options.protectedResource,
+    authorize: options.authorize,
+    trustsProxy: options.trustProxy && proxyTrust(options.trustProxy),
     resourcePlace: options.resourcePlace ?? placeAt('path' in options ? options.path : '/mcp'),
     maxBodyBytes,
     bodies: bodiesOf(options.maxBodiesBytes, maxBodyBytes),

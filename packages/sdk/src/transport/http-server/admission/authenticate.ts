@@ -1,9 +1,9 @@
-import { retryAfterSeconds } from '../../../era/classify-http.js';
+import { retryAfterSeconds } from '../../../era/classify/classify-http.js';
 import { refuse } from '../exchange/admitted-request.js';
-import { jsonHeaders } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
-import type { Grant, HttpEndpointSettings, ProtectedResource, Refusal } from '../options.js';
+import type { Grant, HttpEndpointSettings, Refusal } from '../options.js';
 import { admit, preflightHeaders } from './guard.js';
+import { basicScopes, isMetadataPath, metadataParameter, respondMetadata } from './resource-metadata.js';
 
 /** Checks host and origin, and answers preflights and requests for metadata. Undefined: the request was answered. */
 export function passGuard(
@@ -11,7 +11,12 @@ export function passGuard(
   path: string,
   settings: HttpEndpointSettings,
 ): HttpHeaders | undefined {
+  const isMetadata = settings.protectedResource !== undefined && isMetadataPath(path, settings);
   const admission = admit(exchange, settings);
+  if (isMetadata && (admission.kind === 'admitted' || admission.because !== 'host')) {
+    respondMetadata(exchange, settings);
+    return undefined;
+  }
   if (admission.kind === 'refused') {
     refuse({ exchange, headers: {} }, admission.status, admission.why);
     return undefined;
@@ -22,14 +27,7 @@ export function passGuard(
     exchange.respond(204, preflightHeaders(headers, settings.cors, requested));
     return undefined;
   }
-  if (!settings.protectedResource || !isMetadataPath(path, settings.path)) return headers;
-  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-    refuse({ exchange, headers }, 405, 'This resource is read-only', { allow: 'GET' });
-  } else {
-    const body = JSON.stringify(resourceMetadata(exchange, settings.protectedResource, settings.path));
-    exchange.respond(200, jsonHeaders(headers), body);
-  }
-  return undefined;
+  return headers;
 }
 
 /** Finds the caller, where authentication is configured. Undefined: the caller was refused. */
@@ -63,7 +61,7 @@ async function identify(
   exchange: HttpExchange,
   settings: HttpEndpointSettings,
 ): Promise<AuthenticatedCaller> {
-  const { authenticate, protectedResource, path, resourcePlace: resource } = settings;
+  const { authenticate, resourcePlace: resource } = settings;
   const { method, target } = exchange;
   let verdict: Awaited<ReturnType<NonNullable<typeof authenticate>>>;
   try {
@@ -74,8 +72,9 @@ async function identify(
   }
   if (typeof verdict === 'string') return { kind: 'known', principal: verdict };
   if (verdict && 'principal' in verdict) {
-    const { principal, standing, scopes, claims } = verdict;
-    return { kind: 'known', principal, ...((standing || scopes || claims) && { grant: verdict }) };
+    const { principal, ...rest } = verdict;
+    const says = Object.values(rest).some((each) => each !== undefined);
+    return { kind: 'known', principal, ...(says && { grant: verdict }) };
   }
   const { status, challenge, retryAfterMs }: Refusal = verdict ?? { status: 401 };
   if (status === 503) {
@@ -83,8 +82,11 @@ async function identify(
     const headers = { 'retry-after': retryAfterSeconds(retryAfterMs ?? 1000) };
     return { kind: 'refused', status, why, headers };
   }
-  const where = protectedResource && `resource_metadata="${metadataUrl(exchange, protectedResource, path)}"`;
-  const parts = [where, challenge].filter((part) => part !== undefined);
+  const parts = [
+    ...metadataParameter(exchange, settings),
+    ...(challenge === undefined ? [] : [challenge]),
+    ...(status === 401 ? neededScopes(challenge, settings) : []),
+  ];
   return {
     kind: 'refused',
     status,
@@ -93,38 +95,9 @@ async function identify(
   };
 }
 
-/** RFC 9728, §3: the well-known path alone, or followed by the path of the resource. */
-export function isMetadataPath(path: string, own: string | undefined): boolean {
-  return path === WELL_KNOWN || (own !== undefined && path === `${WELL_KNOWN}${own}`);
+/** AUTH-S-004: the scopes to ask the authorization server for, unless the hook has named them. */
+function neededScopes(challenge: string | undefined, settings: HttpEndpointSettings): string[] {
+  const scopes = basicScopes(settings);
+  if (scopes.length === 0 || challenge?.includes('scope="')) return [];
+  return [`scope="${scopes.join(' ')}"`];
 }
-
-export function resourceMetadata(
-  exchange: HttpExchange,
-  { authorizationServers, resource, scopes, documentation }: ProtectedResource,
-  own: string | undefined,
-): Readonly<Record<string, unknown>> {
-  return {
-    resource: resource ?? `${originOf(exchange)}${own ?? ''}`,
-    authorization_servers: authorizationServers,
-    bearer_methods_supported: ['header'],
-    ...(scopes && { scopes_supported: scopes }),
-    ...(documentation !== undefined && { resource_documentation: documentation }),
-  };
-}
-
-export function metadataUrl(
-  exchange: HttpExchange,
-  { resource }: ProtectedResource,
-  own: string | undefined,
-): string {
-  const base = resource === undefined ? originOf(exchange) : new URL(resource).origin;
-  return `${base}${WELL_KNOWN}${own ?? ''}`;
-}
-
-/** The origin as the client sees it. The host was checked before. */
-function originOf(exchange: HttpExchange): string {
-  const scheme = exchange.header('x-forwarded-proto') === 'https' ? 'https' : 'http';
-  return `${scheme}://${exchange.header('host') ?? 'localhost'}`;
-}
-
-const WELL_KNOWN = '/.well-known/oauth-protected-resource';

@@ -1,5 +1,11 @@
 import type { RequestFacts } from '../../../exchange/call.js';
-import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from '../exchange/exchange.js';
+import {
+  ExchangeFacts,
+  type HttpBody,
+  type HttpExchange,
+  type HttpHeaders,
+  type HttpStream,
+} from '../exchange/exchange.js';
 import type { CredentialState, Grant } from '../options.js';
 
 /**
@@ -49,8 +55,8 @@ export class GrantedExchange implements HttpExchange {
   }
 
   facts(): RequestFacts {
-    const { scopes, claims } = this.grant;
-    return { ...this.#inner.facts(), scopes, claims };
+    const { scopes, claims, clientId } = this.grant;
+    return new ExchangeFacts(() => Object.entries(this.#inner.facts().headers), { scopes, claims, clientId });
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {
@@ -74,6 +80,10 @@ export class GrantedExchange implements HttpExchange {
       end: () => {
         this.#watch.delete(this);
         stream.end();
+      },
+      cut: () => {
+        this.#watch.delete(this);
+        stream.cut();
       },
       onDrain: (callback) => stream.onDrain(callback),
     };

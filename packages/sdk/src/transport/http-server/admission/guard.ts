@@ -6,13 +6,18 @@ import type { CorsOptions, HttpEndpointSettings } from '../options.js';
 /** Whether a request is admitted, by its headers alone: before authentication, and before its body is read. */
 export type RequestAdmission =
   | { readonly kind: 'admitted'; readonly headers: HttpHeaders }
-  | { readonly kind: 'refused'; readonly status: number; readonly why: string };
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly why: string;
+      readonly because: 'host' | 'origin';
+    };
 
 export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): RequestAdmission {
   const host = exchange.header('host')?.toLowerCase();
   if (!isHostAllowed(host, exchange.isLocal, settings)) {
     const why = `The host ${host ?? '(none)'} is not served here; --allow-host (allowedHosts) adds a name`;
-    return { kind: 'refused', status: 403, why };
+    return { kind: 'refused', status: 403, why, because: 'host' };
   }
   const origin = exchange.header('origin')?.toLowerCase();
   if (origin === undefined) return isForeignPage(exchange, settings) ? FOREIGN_PAGE : NO_ORIGIN;
@@ -20,7 +25,12 @@ export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): R
     return { kind: 'admitted', headers: corsHeaders(exchange.header('origin')!, settings.cors) };
   }
   if (isOriginAllowed(origin, host, exchange.isLocal, settings.allowedOrigins)) return NO_ORIGIN;
-  return { kind: 'refused', status: 403, why: `Pages of ${origin} may not call this server` };
+  return {
+    kind: 'refused',
+    status: 403,
+    why: `Pages of ${origin} may not call this server`,
+    because: 'origin',
+  };
 }
 
 /** Sent by a program on this machine, to a loopback name, and not through a proxy. */
@@ -129,6 +139,7 @@ const FOREIGN_PAGE: RequestAdmission = {
   kind: 'refused',
   status: 403,
   why: 'Pages of other sites may not fetch this',
+  because: 'origin',
 };
 const NO_ORIGIN: RequestAdmission = { kind: 'admitted', headers: NO_HEADERS };
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);

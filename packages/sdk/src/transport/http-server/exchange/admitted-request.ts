@@ -18,6 +18,13 @@ export interface AdmittedRequest {
   readonly reservation?: BodyReservation | undefined;
 }
 
+/** The answer to a request that was handed to another process, which ended before it answered. */
+export const REPLICA_LOST: JsonRpcErrorBody = {
+  code: ErrorCode.InternalError,
+  message: 'The process that worked on this request has ended. The request may have been executed.',
+  data: { reason: 'REPLICA_LOST', sent: 'maybe' },
+};
+
 type Answerable = Pick<AdmittedRequest, 'exchange' | 'headers'>;
 
 export function respondError(

@@ -1,4 +1,5 @@
 import type { RequestFacts } from '../../../exchange/call.js';
+import type { JsonObject } from '../../../wire/json-rpc.js';
 
 /** One HTTP request and its answer, independent of the HTTP library. Header names are in lower case. */
 export interface HttpExchange {
@@ -37,13 +38,43 @@ export type HttpBody =
 export interface HttpStream {
   /** How much the client has yet to take. */
   readonly waiting: number;
-  write(text: string): void;
+  /** Bytes are the answer of another process, as it came. */
+  write(text: string | Uint8Array): void;
   /** Writes out what waits, then ends the answer. */
   end(): void;
+  /** Breaks the answer off, so that the client sees that it is not whole. */
+  cut(): void;
   onDrain(callback: () => void): void;
 }
 
-/** The facts of a request that has only headers. */
-export function plainFacts(headers: Iterable<readonly [string, string]>): RequestFacts {
-  return { headers: Object.fromEntries(headers), scopes: undefined, claims: undefined, sessionId: undefined };
+/** The facts of a request. `headers` is called when the headers are wanted, because few calls look at them. */
+export class ExchangeFacts implements RequestFacts {
+  readonly #read: () => Iterable<readonly [string, string]>;
+  #headers: Readonly<Record<string, string>> | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly clientId: string | undefined;
+  readonly claims: JsonObject | undefined;
+  readonly sessionId: string | undefined;
+
+  constructor(
+    read: () => Iterable<readonly [string, string]>,
+    { scopes, clientId, claims, sessionId }: Partial<Omit<RequestFacts, 'headers'>> = {},
+  ) {
+    this.#read = read;
+    this.scopes = scopes;
+    this.clientId = clientId;
+    this.claims = claims;
+    this.sessionId = sessionId;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    this.#headers ??= Object.fromEntries(this.#read());
+    return this.#headers;
+  }
+}
+
+/** The same facts of a request that belongs to a session. */
+export function factsInSession(facts: RequestFacts, sessionId: string): RequestFacts {
+  const { scopes, clientId, claims } = facts;
+  return new ExchangeFacts(() => Object.entries(facts.headers), { scopes, clientId, claims, sessionId });
 }

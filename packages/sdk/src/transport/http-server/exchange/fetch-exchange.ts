@@ -1,11 +1,11 @@
 import { createDeferred } from '../../../async/deferred.js';
 import type { RequestFacts } from '../../../exchange/call.js';
 import {
+  ExchangeFacts,
   type HttpBody,
   type HttpExchange,
   type HttpHeaders,
   type HttpStream,
-  plainFacts,
 } from './exchange.js';
 
 /** An exchange over the Web's `Request` and `Response`. */
@@ -38,7 +38,7 @@ export class FetchExchange implements HttpExchange {
   }
 
   facts(): RequestFacts {
-    return plainFacts(this.#request.headers);
+    return new ExchangeFacts(() => this.#request.headers);
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {
@@ -101,7 +101,13 @@ export class FetchExchange implements HttpExchange {
         return over ? 0 : Math.max(0, HIGH_WATER_BYTES - (controller.desiredSize ?? HIGH_WATER_BYTES));
       },
       write: (text) => {
-        if (!over) controller.enqueue(encoder.encode(text));
+        if (!over) controller.enqueue(typeof text === 'string' ? encoder.encode(text) : text);
+      },
+      cut: () => {
+        if (over) return;
+        over = true;
+        this.#completed();
+        controller.error(new Error('the answer was interrupted'));
       },
       end: () => {
         if (over) return;

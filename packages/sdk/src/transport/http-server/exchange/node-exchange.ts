@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestFacts } from '../../../exchange/call.js';
 import {
+  ExchangeFacts,
   type HttpBody,
   type HttpExchange,
   type HttpHeaders,
   type HttpStream,
-  plainFacts,
 } from './exchange.js';
 import { ReadyAnswers } from './ready-answers.js';
 import type { UnreadAnswers } from './unread-answers.js';
@@ -52,8 +52,9 @@ export class NodeExchange implements HttpExchange {
   }
 
   facts(): RequestFacts {
-    const names = Object.keys(this.#request.headers);
-    return plainFacts(names.map((name) => [name, this.header(name) ?? '']));
+    const read = () =>
+      Object.keys(this.#request.headers).map((name) => [name, this.header(name) ?? ''] as const);
+    return new ExchangeFacts(read);
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {
@@ -159,7 +160,7 @@ class NodeStream implements HttpStream {
     return this.#response.writableLength;
   }
 
-  write(text: string): void {
+  write(text: string | Uint8Array): void {
     if (this.#response.writableEnded) return;
     this.#response.write(text, () => {
       this.#taken += 1;
@@ -170,6 +171,10 @@ class NodeStream implements HttpStream {
   end(): void {
     this.#response.end();
     this.#watch();
+  }
+
+  cut(): void {
+    this.#response.destroy();
   }
 
   onDrain(callback: () => void): void {

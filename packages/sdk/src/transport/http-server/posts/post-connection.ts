@@ -1,6 +1,6 @@
 import { createDeferred, type Deferred } from '../../../async/deferred.js';
 import type { Slotted } from '../../../async/live-set.js';
-import { httpStatusOf, retryAfterOf } from '../../../era/classify-http.js';
+import { httpStatusOf, retryAfterOf } from '../../../era/classify/classify-http.js';
 import type { RequestEnvelope, RequestFacts } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
 import { encodeInParts, encodeMessage } from '../../../wire/codec.js';

@@ -1,4 +1,4 @@
-import { retryAfterOf } from '../../../era/classify-http.js';
+import { retryAfterOf } from '../../../era/classify/classify-http.js';
 import type { TakenSlot } from '../../../exchange/fair-slots.js';
 import { IdMap } from '../../../exchange/id-map.js';
 import { encodeInParts } from '../../../wire/codec.js';
@@ -29,6 +29,11 @@ export class PendingPosts {
 
   get(id: RequestId): PendingPost | undefined {
     return this.#byId.get(id);
+  }
+
+  /** The requests of a POST that have no answer. */
+  idsOf(post: PendingPost): readonly RequestId[] {
+    return this.#byId.keys().filter((id) => this.#byId.get(id) === post);
   }
 
   all(): Iterable<PendingPost> {

@@ -1,7 +1,9 @@
-import { createDeferred } from '../../../async/deferred.js';
+import { createDeferred, type Deferred } from '../../../async/deferred.js';
+import type { LoggedEvent, SessionLog } from '../../../cluster/event-log.js';
+import type { SessionMemory } from '../../../era/legacy/session-memory.js';
 import type { RequestFacts } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
-import { encodeMessage } from '../../../wire/codec.js';
+import { decodeLine, encodeMessage } from '../../../wire/codec.js';
 import {
   type Decoded,
   type DecodedNotification,
@@ -12,12 +14,12 @@ import {
 } from '../../../wire/json-rpc.js';
 import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError, respondRefusals } from '../exchange/admitted-request.js';
-import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
+import { factsInSession, type HttpExchange, type HttpHeaders } from '../exchange/exchange.js';
 import type { Grant } from '../options.js';
 import { batchProblem, contentsOf, inFlight, revisionIn } from '../posts/batch.js';
 import type { EventStore } from './event-store.js';
 import { NOT_KEPT, PendingPost, PendingPosts } from './pending-posts.js';
-import { type SessionStream, SessionStreams } from './session-streams.js';
+import { epochOf, type SessionStream, SessionStreams } from './session-streams.js';
 
 export interface SessionConnectionOptions {
   readonly id: string;
@@ -38,6 +40,23 @@ export interface SessionConnectionOptions {
   /** The handshake was accepted. False: all sessions were taken in the meantime. */
   onOpened(): boolean;
   now(): number;
+  /** Set if another process can take the session over. */
+  readonly continuity?: SessionContinuity | undefined;
+}
+
+/** What lets another process of the cluster take a session over. */
+export interface SessionContinuity {
+  /** Rises with each process that has taken the session over. */
+  readonly epoch: number;
+  readonly memory: SessionMemory;
+  /** The log of its events, if other processes can read it. */
+  readonly log: SessionLog | undefined;
+  /** The handshake was accepted. Settles when another process could take the session over, or after a moment. */
+  opened(): Promise<void>;
+  /** The session has ended for everybody. */
+  ended(): void;
+  /** This process gives the session up, and another one may take it over. */
+  released(): void;
 }
 
 /**
@@ -57,6 +76,15 @@ export class SessionConnection implements Connection {
   readonly #end = createDeferred<ConnectionEnd>();
   readonly #posts: PendingPosts;
   readonly #streams: SessionStreams;
+  readonly epoch: number;
+  /** Cancellations that have overtaken their requests on the way through another process. */
+  #earlyCancellations: Map<RequestId, EarlyCancellation> | undefined;
+  /** Settles when the repeated handshake is answered. */
+  #replaying: { readonly id: RequestId; readonly answered: Deferred<boolean> } | undefined;
+  /** Another process has taken it over. Calls that run here still get their answers. */
+  #isLost = false;
+  /** The process is about to end: calls go on, and no new ones begin. */
+  isLeaving = false;
   #receiver: Receiver | undefined;
   #isHeld = false;
   #isOver = false;
@@ -80,9 +108,12 @@ export class SessionConnection implements Connection {
     this.closed = this.#end.promise;
     this.lastUsedAt = now();
     this.#openedAt = this.lastUsedAt;
+    this.epoch = options.continuity?.epoch ?? 1;
     this.#posts = new PendingPosts(options.limiter);
     this.#streams = new SessionStreams(options.who, {
       store,
+      log: options.continuity?.log,
+      epoch: options.continuity?.epoch,
       retryMs,
       primes: () => this.#canResume,
       now,
@@ -117,6 +148,11 @@ export class SessionConnection implements Connection {
     return this.#isOver;
   }
 
+  /** Whether new requests belong to another process. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
   hold(held: boolean): void {
     this.#isHeld = held;
     while (!this.#isHeld) {
@@ -132,7 +168,7 @@ export class SessionConnection implements Connection {
 
   factsOf(id: RequestId): RequestFacts | undefined {
     const post = this.#posts.get(id);
-    return post && { ...post.exchange.facts(), sessionId: this.id };
+    return post && factsInSession(post.exchange.facts(), this.id);
   }
 
   /** Takes a POST of this session. Its answer ends with the last answer to its requests. False: it was refused. */
@@ -166,10 +202,40 @@ export class SessionConnection implements Connection {
   }
 
   #deliver(messages: readonly Decoded[]): void {
+    const { continuity } = this.#options;
     for (const item of messages) {
+      if (continuity && item.kind !== 'batch') continuity.memory.sent(item);
       this.#receiver?.receive(item);
       if (item.kind === 'notification') this.#heedCancellation(item);
+      else if (item.kind === 'request') this.#cancelEarly(item.id);
     }
+  }
+
+  /**
+   * Begins a session that another process has had: repeats its handshake, and what the client has set since. False: the
+   * service refuses the session.
+   */
+  async replay(revision: string): Promise<boolean> {
+    const replay = this.#options.continuity?.memory.replay();
+    if (!replay) return false;
+    this.#replaying = { id: replay.id, answered: createDeferred<boolean>() };
+    this.revision = revision;
+    this.#isUsed = true;
+    const { answered } = this.#replaying;
+    this.#receiver?.receive(asDecoded(replay.initialize));
+    const isAccepted = await answered.promise;
+    this.#replaying = undefined;
+    if (!isAccepted || this.#isOver) return false;
+    for (const message of replay.rest) this.#receiver?.receive(asDecoded(message));
+    this.#receiver?.missed?.();
+    return true;
+  }
+
+  /** Another process has taken it over. */
+  lose(): void {
+    this.#isLost = true;
+    this.#receiver?.lost?.();
+    if (this.#posts.size === 0) this.#shut();
   }
 
   /** Takes a slot for each request. The handshake counts as a request without a session. */
@@ -187,18 +253,39 @@ export class SessionConnection implements Connection {
   }
 
   /** Opens the standing GET, or with the id of the last event resumes a stream. */
-  get(exchange: HttpExchange, lastEventId: string | undefined): 'attached' | 'unknown' | 'over' {
+  get(
+    exchange: HttpExchange,
+    lastEventId: string | undefined,
+    past?: readonly LoggedEvent[],
+  ): 'attached' | 'unknown' | 'over' {
     const { headers, now } = this.#options;
     this.lastUsedAt = now();
-    if (lastEventId !== undefined) return this.#streams.resume(exchange, headers, lastEventId);
+    if (lastEventId !== undefined) return this.#streams.resume(exchange, headers, lastEventId, past);
     this.#streams.openStanding(exchange, headers);
     return 'attached';
   }
 
+  /** The events of an earlier process, if the stream that the client resumes belongs to one. */
+  pastOf(lastEventId: string): Promise<readonly LoggedEvent[] | undefined> | undefined {
+    const { log } = this.#options.continuity ?? {};
+    return log && epochOf(lastEventId) < this.epoch ? log.read() : undefined;
+  }
+
+  get hasStanding(): boolean {
+    return this.#streams.hasStanding;
+  }
+
   send(message: JsonRpcMessage, about?: RequestId): void {
     if (this.#isOver) return;
+    if (this.#replaying && !('method' in message) && message.id === this.#replaying.id) {
+      return this.#replaying.answered.resolve(!('error' in message));
+    }
     const json = encodeMessage(message);
-    if (!('method' in message)) return this.#answer(message.id ?? undefined, json, message);
+    if (!('method' in message)) {
+      const id = message.id ?? undefined;
+      if (id !== undefined) this.#options.continuity?.memory.answered(id, 'error' in message);
+      return this.#answer(id, json, message);
+    }
     const post = about === undefined ? undefined : this.#posts.get(about);
     if (post) this.#streamOf(post).send(json);
     else this.#streams.sendStanding(json);
@@ -223,13 +310,23 @@ export class SessionConnection implements Connection {
     }
   }
 
+  /** The server ends. Another process may take the session over. */
   async finish(): Promise<void> {
-    this.close();
+    if (this.#isOver) return;
+    if (!this.#isLost && this.revision !== undefined) this.#options.continuity?.released();
+    this.#shut();
   }
 
   close(): void {
     if (this.#isOver) return;
+    if (!this.#isLost) this.#options.continuity?.ended();
+    this.#shut();
+  }
+
+  #shut(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
+    this.#replaying?.answered.resolve(false);
     this.#posts.close(this.#options.headers);
     this.#streams.close();
     this.#options.store?.close?.();
@@ -241,7 +338,7 @@ export class SessionConnection implements Connection {
   }
 
   #answer(id: RequestId | undefined, json: string, message: JsonRpcMessage): void {
-    const { headers, plainHeaders, onOpened, now } = this.#options;
+    const { onOpened, now } = this.#options;
     this.lastUsedAt = now();
     const post = id === undefined ? undefined : this.#posts.get(id);
     if (!post || id === undefined) return;
@@ -250,7 +347,20 @@ export class SessionConnection implements Connection {
       this.revision = revisionIn(message);
       this.#openedAt = this.lastUsedAt;
       if (this.revision !== undefined && !onOpened()) return this.#refuseSession(post, id);
+      const { continuity } = this.#options;
+      if (this.revision !== undefined && continuity && !post.stream) {
+        void continuity.opened().then(() => this.#conclude(post, id, json, message, isLast));
+        return;
+      }
+      if (this.revision !== undefined) void continuity?.opened();
     }
+    this.#conclude(post, id, json, message, isLast);
+    if (this.#isLost && this.#posts.size === 0) this.#shut();
+  }
+
+  /** Sends an answer to the client. */
+  #conclude(post: PendingPost, id: RequestId, json: string, message: JsonRpcMessage, isLast: boolean): void {
+    const { headers, plainHeaders } = this.#options;
     const { stream } = post;
     if (stream) {
       stream.send(json, encodeMessage(errorMessage(id, NOT_KEPT)));
@@ -280,17 +390,36 @@ export class SessionConnection implements Connection {
   /** A cancelled request gets no answer. The answer to its POST still has to end. */
   #heedCancellation({ method, params }: DecodedNotification): void {
     const id = params?.['requestId'];
-    const post = method === 'notifications/cancelled' && isRequestId(id) ? this.#posts.get(id) : undefined;
-    if (!post || !isRequestId(id)) return;
+    if (method !== 'notifications/cancelled' || !isRequestId(id)) return;
+    const post = this.#posts.get(id);
+    if (!post) return this.#rememberCancellation(id, { kind: 'notification', method, params });
     if (!this.#posts.settle(id, post)) return;
     this.#posts.dropHeld(post);
     this.#streamOf(post).end();
   }
 
+  /** On the way through other processes a cancellation may overtake its request. */
+  #rememberCancellation(id: RequestId, cancellation: DecodedNotification): void {
+    if (!this.#options.continuity) return;
+    this.#earlyCancellations ??= new Map();
+    this.#earlyCancellations.set(id, { cancellation, at: this.#options.now() });
+    const [oldest] = this.#earlyCancellations.keys();
+    if (this.#earlyCancellations.size > MAX_EARLY_CANCELLATIONS) this.#earlyCancellations.delete(oldest!);
+  }
+
+  #cancelEarly(id: RequestId): void {
+    const early = this.#earlyCancellations?.get(id);
+    if (!early) return;
+    this.#earlyCancellations!.delete(id);
+    if (this.#options.now() - early.at > EARLY_CANCELLATION_MS) return;
+    this.#receiver?.receive(early.cancellation);
+    this.#heedCancellation(early.cancellation);
+  }
+
   /** Turns the answer into a stream, since something has to be sent before it. Most answers never become one. */
   #streamOf(post: PendingPost): SessionStream {
     if (post.stream) return post.stream;
-    const stream = this.#streams.create();
+    const stream = this.#streams.create(this.#posts.idsOf(post));
     post.stream = stream;
     stream.attach(post.exchange, this.#options.headers);
     for (const json of post.answers.splice(0)) stream.send(json);
@@ -298,4 +427,17 @@ export class SessionConnection implements Connection {
   }
 }
 
+interface EarlyCancellation {
+  readonly cancellation: DecodedNotification;
+  readonly at: number;
+}
+
+/** A message that is repeated here has not come over the wire. */
+function asDecoded(message: JsonRpcMessage): Decoded {
+  return decodeLine(Buffer.from(encodeMessage(message)));
+}
+
 const CONGESTED_AT = 1024 * 1024;
+const MAX_EARLY_CANCELLATIONS = 16;
+/** Ids are used again rarely, but may be. */
+const EARLY_CANCELLATION_MS = 2000;

@@ -1,3 +1,7 @@
+import type { LoggedEvent, SessionLog } from '../../../cluster/event-log.js';
+import { decodeLine, encodeMessage } from '../../../wire/codec.js';
+import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
+import { REPLICA_LOST } from '../exchange/admitted-request.js';
 import { EventWriter, messageEvent, primingEvent } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 import {
@@ -10,6 +14,10 @@ import {
 
 export interface StreamContext {
   readonly store: EventStore | undefined;
+  /** Where other processes read the events, if they can take the session over. */
+  readonly log?: SessionLog | undefined;
+  /** Names of streams begin with it, where other processes may have had streams of the session before. */
+  readonly epoch?: number | undefined;
   readonly retryMs: number | undefined;
   /** Whether streams begin with an event that can be resumed from (2025-11-25 and later). */
   primes(): boolean;
@@ -32,7 +40,7 @@ export class SessionStreams {
   constructor(who: string, context: StreamContext) {
     this.#context = context;
     this.#who = who;
-    this.#standing = new SessionStream(STANDING, context);
+    this.#standing = new SessionStream(this.#nameOf(STANDING), context);
   }
 
   /** What waits to be read, without the standing stream: a client that ignores that one still gets its answers. */
@@ -46,9 +54,11 @@ export class SessionStreams {
     return this.#standing.isRead;
   }
 
-  create(): SessionStream {
+  /** `requests`: those that the stream answers. */
+  create(requests: readonly RequestId[] = []): SessionStream {
     this.#count += 1;
-    const stream = new SessionStream(String(this.#count), this.#context);
+    const stream = new SessionStream(this.#nameOf(this.#count), this.#context);
+    this.#context.log?.append({ kind: 'open', stream: stream.name, requests });
     this.#streams ??= new Map();
     this.#streams.set(stream.name, stream);
     if (this.#streams.size > MAX_STREAMS) this.#forgetOld(this.#streams);
@@ -68,13 +78,57 @@ export class SessionStreams {
   }
 
   /** Continues a stream after the event that the client read last. */
-  resume(exchange: HttpExchange, headers: HttpHeaders, lastEventId: string): 'attached' | 'unknown' | 'over' {
+  resume(
+    exchange: HttpExchange,
+    headers: HttpHeaders,
+    lastEventId: string,
+    past?: readonly LoggedEvent[],
+  ): 'attached' | 'unknown' | 'over' {
+    if (past) return this.#resumePast(exchange, headers, lastEventId, past);
     const missed = this.#context.store?.after(lastEventId);
     const stream = missed && this.#find(missed.stream);
     if (!missed || !stream) return 'unknown';
     if (stream.isOver && missed.events.every(({ json }) => json === '')) return 'over';
     stream.attach(exchange, headers, missed.events);
     return 'attached';
+  }
+
+  /**
+   * Continues a stream of an earlier process. The standing stream goes on here. Requests of other streams that have no
+   * answer in the log may have been executed, and nobody works on them any more.
+   */
+  #resumePast(
+    exchange: HttpExchange,
+    headers: HttpHeaders,
+    lastEventId: string,
+    past: readonly LoggedEvent[],
+  ): 'attached' | 'unknown' | 'over' {
+    const from = past.findIndex((entry) => entry.kind === 'event' && entry.id === lastEventId);
+    const stream = past[from]?.stream;
+    if (stream === undefined) return 'unknown';
+    const ofStream = past.filter((entry) => entry.stream === stream);
+    const missed = past
+      .slice(from + 1)
+      .flatMap((entry) => (entry.kind === 'event' && entry.stream === stream ? [entry] : []));
+    if (stream.endsWith(`.${STANDING}`)) {
+      this.#standing.attach(exchange, headers, missed);
+      for (const json of this.#early?.take() ?? []) this.#standing.send(json);
+      this.#early = undefined;
+      return 'attached';
+    }
+    const unanswered = ofStream.some(({ kind }) => kind === 'end') ? [] : unansweredIn(ofStream);
+    if (unanswered.length === 0 && missed.every(({ json }) => json === '')) return 'over';
+    const rest = this.create();
+    rest.isBegun = true;
+    rest.attach(exchange, headers, missed);
+    for (const id of unanswered) rest.send(encodeMessage(errorMessage(id, REPLICA_LOST)));
+    rest.end();
+    return 'attached';
+  }
+
+  /** Whether the client has opened the stream for messages that belong to no request. */
+  get hasStanding(): boolean {
+    return this.#standing.isBegun;
   }
 
   /** Sends a message that belongs to no request. */
@@ -107,8 +161,13 @@ export class SessionStreams {
     }
   }
 
+  #nameOf(number: number): string {
+    const { epoch } = this.#context;
+    return epoch === undefined ? String(number) : `${epoch}.${number}`;
+  }
+
   #find(name: string): SessionStream | undefined {
-    return name === STANDING ? this.#standing : this.#streams?.get(name);
+    return name === this.#standing.name ? this.#standing : this.#streams?.get(name);
   }
 
   #all(): Iterable<SessionStream> {
@@ -165,15 +224,21 @@ export class SessionStream {
     });
     for (const { id, json } of missed) if (json !== '') writer.write(messageEvent(json, id), now());
     if (store && !isResumed && this.#context.primes()) {
-      writer.write(primingEvent(store.add(this.name, ''), retryMs), now());
+      const id = store.add(this.name, '');
+      this.#context.log?.append({ kind: 'event', stream: this.name, id, json: '' });
+      writer.write(primingEvent(id, retryMs), now());
     }
     if (this.isOver) this.detach();
   }
 
   /** `instead` is stored where the message is too large for the store. */
   send(json: string, instead?: string): void {
-    const { store, now } = this.#context;
+    const { store, log, now } = this.#context;
     const id = store?.add(this.name, json, instead);
+    if (log && id !== undefined) {
+      const kept = json.length <= MAX_LOGGED_CHARS ? json : (instead ?? '');
+      log.append({ kind: 'event', stream: this.name, id, json: kept });
+    }
     this.#writer?.write(messageEvent(json, id), now());
   }
 
@@ -190,8 +255,28 @@ export class SessionStream {
   /** Ends the stream. */
   end(): void {
     this.isOver = true;
+    this.#context.log?.append({ kind: 'end', stream: this.name });
     this.detach();
   }
+}
+
+/** The requests of a stream that have no answer among its events. */
+function unansweredIn(entries: readonly LoggedEvent[]): readonly RequestId[] {
+  const open = new Set<RequestId>();
+  for (const entry of entries) {
+    if (entry.kind === 'open') for (const id of entry.requests) open.add(id);
+    if (entry.kind !== 'event' || entry.json === '') continue;
+    const message = decodeLine(Buffer.from(entry.json));
+    if ((message.kind === 'result' || message.kind === 'error') && message.id !== undefined)
+      open.delete(message.id);
+  }
+  return [...open];
+}
+
+/** The epoch in the id of an event. */
+export function epochOf(eventId: string): number {
+  const [, epoch] = /^(\d{1,15})\.\d+-/.exec(eventId) ?? [];
+  return epoch === undefined ? Number.POSITIVE_INFINITY : Number(epoch);
 }
 
 /** The newest messages of a session whose client has not opened its standing stream, up to a number and a size. */
@@ -241,8 +326,9 @@ function sizeOf(json: string): number {
 }
 
 /** The name of the standing stream. */
-const STANDING = '1';
+const STANDING = 1;
 const MAX_STREAMS = 512;
+const MAX_LOGGED_CHARS = 512 * 1024;
 const MAX_STANDING_UNREAD = 1024 * 1024;
 const MAX_EARLY_MESSAGES = 100;
 const MAX_EARLY_BYTES = 512 * 1024;

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { noRevision } from '../../../era/classify-http.js';
+import type { LoggedEvent } from '../../../cluster/event-log.js';
+import { noRevision } from '../../../era/classify/classify-http.js';
 import { isLegacyRevision, isModernRevision } from '../../../era/revisions.js';
 import { clientKey } from '../../../exchange/client-key.js';
 import type { Connection } from '../../../exchange/connection.js';
 import { FairShare } from '../../../exchange/fair-share.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
-import type { Decoded, DecodedRequest, JsonRpcErrorBody } from '../../../wire/json-rpc.js';
+import type { Decoded, DecodedRequest, JsonObject, JsonRpcErrorBody } from '../../../wire/json-rpc.js';
 import { accepts } from '../admission/guard.js';
 import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, refuse, respondError } from '../exchange/admitted-request.js';
 import type { HttpEndpointSettings } from '../options.js';
-import { SessionConnection } from './session-connection.js';
+import { SessionConnection, type SessionConnectionOptions } from './session-connection.js';
 
 /** Routes requests to legacy sessions. */
 export class SessionRouter {
@@ -24,6 +25,30 @@ export class SessionRouter {
 
   get all(): Iterable<SessionConnection> {
     return this.#sessions.all;
+  }
+
+  /** From now on other processes can take sessions over, and their ids say which process has them. */
+  join(cluster: SessionCluster): void {
+    this.#sessions.cluster = cluster;
+  }
+
+  find(id: string, principal: string | undefined): SessionConnection | undefined {
+    return this.#sessions.find(id, principal);
+  }
+
+  /** Takes a session over from another process. Undefined: all sessions are taken, or the service refuses it. */
+  async adopt(
+    adopted: AdoptedSession,
+    admitted: AdmittedRequest,
+    accept: (connection: Connection) => void,
+  ): Promise<SessionConnection | undefined> {
+    const session = this.#sessions.create(admitted, adopted);
+    if (!session) return undefined;
+    accept(session);
+    const isAccepted = await session.replay(adopted.revision);
+    if (isAccepted && this.#sessions.makeRoom(session)) return session;
+    void session.finish();
+    return undefined;
   }
 
   initialize(
@@ -77,7 +102,24 @@ export class SessionRouter {
     if (!accepts(exchange, 'text/event-stream')) {
       return refuse(admitted, 406, 'Accept must list text/event-stream');
     }
-    switch (session.get(exchange, exchange.header('last-event-id'))) {
+    const lastEventId = exchange.header('last-event-id');
+    const past = lastEventId === undefined ? undefined : session.pastOf(lastEventId);
+    if (!past) return this.#attach(session, admitted, allow, lastEventId);
+    void past.then((events) => {
+      if (events) this.#attach(session, admitted, allow, lastEventId, events);
+      else busy(admitted, 'The events of this stream cannot be read at the moment');
+    });
+  }
+
+  /** Attaches a GET to a stream of the session. */
+  #attach(
+    session: SessionConnection,
+    admitted: AdmittedRequest,
+    allow: string,
+    lastEventId: string | undefined,
+    past?: readonly LoggedEvent[],
+  ): void {
+    switch (session.get(admitted.exchange, lastEventId, past)) {
       case 'attached':
         return;
       case 'unknown':
@@ -110,12 +152,33 @@ const UNKNOWN_SESSION: JsonRpcErrorBody = {
   message: 'This session does not exist (any more): open one with initialize',
 };
 
+/** What the sessions of an endpoint need of the cluster. */
+export interface SessionCluster {
+  /** An id that names this process. */
+  mint(principal: string | undefined): string;
+  keep(
+    id: string,
+    session: () => SessionConnection,
+    adopted: AdoptedSession | undefined,
+  ): SessionConnectionOptions['continuity'];
+}
+
+/** A session that another process has had. */
+export interface AdoptedSession {
+  readonly id: string;
+  readonly epoch: number;
+  readonly revision: string;
+  readonly memory: JsonObject;
+}
+
 /** The legacy sessions of an endpoint. Their ids cannot be guessed, and are valid only for the principal that opened them. */
 export class Sessions {
   readonly #settings: HttpEndpointSettings;
   readonly #limiter: RequestLimiter;
   readonly #open = new Map<string, SessionConnection>();
   readonly #shares = new FairShare<SessionConnection>();
+  /** Set if other processes can take sessions over. */
+  cluster: SessionCluster | undefined;
 
   constructor(settings: HttpEndpointSettings, limiter: RequestLimiter) {
     this.#settings = settings;
@@ -131,13 +194,17 @@ export class Sessions {
   }
 
   /** Undefined when all sessions are taken and none has to give way. */
-  create({ principal, exchange, headers }: AdmittedRequest): SessionConnection | undefined {
+  create(
+    { principal, exchange, headers }: AdmittedRequest,
+    adopted?: AdoptedSession,
+  ): SessionConnection | undefined {
     const { eventStore, retryMs, pollAfterMs, clock } = this.#settings;
     const { remote } = exchange;
     const who = clientKey({ principal, remote });
     if (this.#isFull && !this.#displaced(who)) return undefined;
-    const id = randomBytes(24).toString('base64url');
-    const session = new SessionConnection({
+    const { cluster } = this;
+    const id = adopted?.id ?? cluster?.mint(principal) ?? randomBytes(24).toString('base64url');
+    const session: SessionConnection = new SessionConnection({
       id,
       principal,
       remote,
@@ -148,12 +215,14 @@ export class Sessions {
       headers: { ...headers, 'mcp-session-id': id },
       plainHeaders: headers,
       limiter: this.#limiter,
-      onOpened: () => this.#makeRoom(session),
+      onOpened: () => this.makeRoom(session),
       now: () => clock.now(),
+      continuity: cluster?.keep(id, () => session, adopted),
     });
     this.#open.set(id, session);
     void session.closed.then(() => {
-      this.#open.delete(id);
+      // Another process may have had it in the meantime, and this one again.
+      if (this.#open.get(id) === session) this.#open.delete(id);
       this.#shares.delete(who, session);
     });
     return session;
@@ -162,7 +231,8 @@ export class Sessions {
   /** The session with this id, if it belongs to the caller. */
   find(id: string, principal: string | undefined): SessionConnection | undefined {
     const session = this.#open.get(id);
-    return session && session.principal === principal && !session.isOver ? session : undefined;
+    const isHere = session && !session.isOver && !session.isLost;
+    return isHere && session.principal === principal ? session : undefined;
   }
 
   expire(now: number): void {
@@ -176,7 +246,7 @@ export class Sessions {
   }
 
   /** Called after the handshake: a refused handshake must not end another session. False: all sessions are taken. */
-  #makeRoom(session: SessionConnection): boolean {
+  makeRoom(session: SessionConnection): boolean {
     const { who } = session;
     if (this.#isFull) {
       const displaced = this.#displaced(who);

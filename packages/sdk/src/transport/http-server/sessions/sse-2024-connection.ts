@@ -14,7 +14,7 @@ import {
 import type { BodyReservation, RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError } from '../exchange/admitted-request.js';
 import { EventWriter, messageEvent } from '../exchange/event-writer.js';
-import type { HttpExchange } from '../exchange/exchange.js';
+import { factsInSession, type HttpExchange } from '../exchange/exchange.js';
 import { batchProblem, contentsOf, inFlight, revisionIn } from '../posts/batch.js';
 
 /** The stream of one client, with the POSTs that belong to it. */
@@ -70,7 +70,7 @@ export class SseConnection implements Connection {
 
   factsOf(id: RequestId): RequestFacts | undefined {
     const post = this.#posts.get(id);
-    return post && { ...post.exchange.facts(), sessionId: this.#id };
+    return post && factsInSession(post.exchange.facts(), this.#id);
   }
 
   /** How many requests have no answer. */

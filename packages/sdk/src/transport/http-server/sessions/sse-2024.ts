@@ -4,10 +4,13 @@ import type { Connection } from '../../../exchange/connection.js';
 import { FairShare } from '../../../exchange/fair-share.js';
 import { decodeLine } from '../../../wire/codec.js';
 import { withTraceOf } from '../../trace-headers.js';
+import { authorizeRequest } from '../admission/authorize.js';
 import { isJson } from '../admission/guard.js';
 import { type RequestLimiter, readBody } from '../admission/request-limits.js';
 import type { AdmittedRequest } from '../exchange/admitted-request.js';
 import type { HttpEndpointSettings } from '../options.js';
+import type { WholeRequest } from '../replicas/endpoint-replicas.js';
+import type { RoutedRequest } from '../replicas/find-owner.js';
 import { SseConnection } from './sse-2024-connection.js';
 
 /** The transport of 2024-11-05: one stream for everything that the server sends, and a path for POSTs. */
@@ -16,6 +19,8 @@ export class SseConnections {
   readonly #limiter: RequestLimiter;
   readonly #open = new Map<string, SseConnection>();
   readonly #shares = new FairShare<SseConnection>();
+  /** Set if other processes have connections, too. */
+  replicas: SseReplicas | undefined;
 
   constructor(settings: HttpEndpointSettings, limiter: RequestLimiter) {
     this.#settings = settings;
@@ -26,8 +31,8 @@ export class SseConnections {
     const { exchange, headers } = admitted;
     const method = path === 'sse' ? 'GET' : 'POST';
     if (exchange.method !== method) return exchange.respond(405, { ...headers, allow: method });
-    if (path === 'sse') this.#begin(admitted, accept);
-    else this.#message(admitted);
+    if (path === 'message') return this.#message(admitted);
+    authorizeRequest(admitted, this.#settings, undefined, () => this.#begin(admitted, accept));
   }
 
   keepAlive(now: number): void {
@@ -41,7 +46,7 @@ export class SseConnections {
     if (this.#shares.size >= maxSessions && !this.#makeRoom(who)) {
       return exchange.respond(503, { ...headers, 'retry-after': '1' });
     }
-    const id = randomBytes(24).toString('base64url');
+    const id = this.replicas?.mint(principal) ?? randomBytes(24).toString('base64url');
     const connection = new SseConnection(admitted, id, this.#limiter, () => clock.now());
     this.#open.set(id, connection);
     this.#shares.set(who, connection);
@@ -72,11 +77,32 @@ export class SseConnections {
     if (!isJson(exchange.header('content-type'))) return exchange.respond(415, headers);
     const id = new URLSearchParams(exchange.target.split('?')[1] ?? '').get('sessionId') ?? '';
     const connection = this.#open.get(id);
-    if (!connection || connection.principal !== principal) return exchange.respond(404, headers);
+    if (!connection || connection.principal !== principal) {
+      if (!this.replicas) return exchange.respond(404, headers);
+      return this.#messageElsewhere(id, admitted, this.replicas);
+    }
     readBody(admitted, this.#settings, (bytes, entered) => {
-      connection.post(entered, withTraceOf(decodeLine(bytes), exchange), bytes.length);
+      const message = withTraceOf(decodeLine(bytes), exchange);
+      authorizeRequest(entered, this.#settings, message, () =>
+        connection.post(entered, message, bytes.length),
+      );
     });
   }
+
+  /** Another process may have the stream that the message belongs to. */
+  #messageElsewhere(id: string, admitted: AdmittedRequest, replicas: SseReplicas): void {
+    readBody(admitted, this.#settings, (body, entered) => {
+      void replicas.routeStream(id, { admitted: entered, body }).then((routed) => {
+        if (routed !== 'answered') entered.exchange.respond(404, entered.headers);
+      });
+    });
+  }
+}
+
+/** What the connections of an endpoint need of the cluster. */
+export interface SseReplicas {
+  mint(principal: string | undefined): string;
+  routeStream(id: string, whole: WholeRequest): Promise<RoutedRequest>;
 }
 
 function isLessUseful(a: SseConnection, b: SseConnection): boolean {

@@ -183,7 +183,9 @@ describe('RFC 9728', () => {
     const { url, port } = await serveHttp(plainServer(), { authenticate: byToken, protectedResource });
     const refused = await ask(url, modern(1, 'server/discover'));
     expect(refused.status).toBe(401);
-    const where = /^Bearer resource_metadata="([^"]+)"$/.exec(refused.headers['www-authenticate']!)?.[1];
+    // AUTH-S-004: with the scopes that are needed.
+    const challenge = /^Bearer resource_metadata="([^"]+)", scope="files:read files:write"$/;
+    const where = challenge.exec(refused.headers['www-authenticate']!)?.[1];
     expect(where).toBe(`http://127.0.0.1:${port}/.well-known/oauth-protected-resource/mcp`);
     for (const place of [where!, `http://127.0.0.1:${port}/.well-known/oauth-protected-resource`]) {
       const { status, headers, json } = await ask(place, { method: 'GET' });
@@ -205,7 +207,7 @@ describe('RFC 9728', () => {
     });
     const refused = await ask(url, modern(1, 'server/discover'));
     expect(refused.headers['www-authenticate']).toBe(
-      'Bearer resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"',
+      'Bearer resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp", scope="files:read files:write"',
     );
     const metadata = await ask(`http://127.0.0.1:${port}/.well-known/oauth-protected-resource/mcp`, {
       method: 'GET',
@@ -213,13 +215,21 @@ describe('RFC 9728', () => {
     expect(metadata.json).toMatchObject({ resource: 'https://mcp.example/mcp' });
   });
 
-  it('is not there unless configured, and not for foreign pages', async () => {
+  it('is not there unless configured, and pages of every origin may read it', async () => {
     const plain = await serveHttp(plainServer());
     const place = (port: number) => `http://127.0.0.1:${port}/.well-known/oauth-protected-resource`;
     expect((await ask(place(plain.port), { method: 'GET' })).status).toBe(404);
     const { port } = await serveHttp(plainServer(), { authenticate: byToken, protectedResource });
-    const foreign = await ask(place(port), { method: 'GET', headers: { origin: 'https://evil.example' } });
-    expect(foreign.status).toBe(403);
+    const headers = { origin: 'https://page.example' };
+    const foreign = await ask(place(port), { method: 'GET', headers });
+    expect([foreign.status, foreign.headers['access-control-allow-origin']]).toEqual([200, '*']);
+    const preflight = await ask(place(port), { method: 'OPTIONS', headers });
+    expect([preflight.status, preflight.headers['access-control-allow-headers']]).toEqual([
+      204,
+      'accept, mcp-protocol-version',
+    ]);
+    const rebound = await ask(place(port), { method: 'GET', headers: { ...headers, host: 'page.example' } });
+    expect(rebound.status).toBe(403);
   });
 
   it('only answers GET there', async () => {

@@ -1,0 +1,119 @@
+import type { Clock } from '../async/clock.js';
+import { IsthmusError } from '../errors.js';
+import { type ClusterKeys, createClusterKeys } from './cluster-keys.js';
+import { EventLogs } from './event-log.js';
+import { type GuardedStore, guardStore } from './guard-store.js';
+import { type MemberFacts, Members } from './members.js';
+import { News } from './news.js';
+import { OwnedSessions } from './owned-sessions.js';
+import type { ClusterStore } from './store.js';
+
+/** Several processes that clients cannot tell apart. `joinCluster` makes one. */
+export interface Cluster extends AsyncDisposable {
+  readonly name: string;
+  readonly keys: ClusterKeys;
+  readonly store: GuardedStore;
+  readonly members: Members;
+  readonly sessions: OwnedSessions;
+  readonly news: News;
+  /** Undefined: events are kept by the owner of a session only. */
+  readonly events: EventLogs | undefined;
+  /** What this member has done for the cluster. */
+  readonly counts: ClusterCounts;
+  /** Tells the others that this member is about to go: it gets no new sessions and is no home any more. */
+  drain(): Promise<void>;
+  /** Leaves the cluster. A second call is harmless. */
+  leave(): Promise<void>;
+}
+
+export interface ClusterCounts {
+  /** Sessions that this member has taken over, and those that it could not. */
+  adopted: number;
+  notAdopted: number;
+  /** Requests that were handed to other members, and requests that other members have handed to this one. */
+  handedOn: number;
+  received: number;
+  /** Requests whose session could not be reached in time. */
+  notReached: number;
+}
+
+export interface AssembleOptions {
+  readonly name: string;
+  readonly secrets: string | readonly string[];
+  readonly store: ClusterStore;
+  /** Whether the store ends with the cluster. */
+  readonly ownsStore: boolean;
+  readonly events: boolean;
+  readonly clock: Clock;
+  /** Opens the private listener of this member, and returns its address for the others. */
+  openPeers(keys: ClusterKeys, members: () => Members): Promise<PeerListener>;
+  readonly facts: Omit<MemberFacts, 'formerly' | 'address' | 'protocol' | 'state' | 'servers' | 'startedAt'>;
+}
+
+/** The private listener of a member. */
+export interface PeerListener {
+  /** As the others reach it. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Puts a cluster together and joins it. Rejects when the store cannot be reached. */
+export async function assembleCluster(options: AssembleOptions): Promise<Cluster> {
+  const { name, clock } = options;
+  const keys = createClusterKeys(options.secrets);
+  const store = guardStore(options.store, clock);
+  let members: Members | undefined;
+  const peers = await options.openPeers(keys, () => members!);
+  const facts: Omit<MemberFacts, 'formerly'> = {
+    ...options.facts,
+    address: peers.address,
+    protocol: PEER_PROTOCOL,
+    state: 'ready',
+    startedAt: clock.now(),
+    servers: {},
+  };
+  members = new Members({ store, keys, clock, facts });
+  const sessions = new OwnedSessions({ store, keys, members, clock });
+  const known = members;
+  let leaving: Promise<void> | undefined;
+  const leave = async () => {
+    await sessions.settled();
+    await known.leave();
+    sessions.close();
+    await peers.close();
+    if (options.ownsStore) await store.close();
+  };
+  const cluster: Cluster = {
+    name,
+    keys,
+    store,
+    members,
+    sessions,
+    news: new News({ store, keys, members, clock }),
+    events: options.events ? new EventLogs({ store, keys, clock }) : undefined,
+    counts: { adopted: 0, notAdopted: 0, handedOn: 0, received: 0, notReached: 0 },
+    drain: () => known.say({ state: 'draining' }),
+    leave() {
+      leaving ??= leave();
+      return leaving;
+    },
+    [Symbol.asyncDispose]: () => cluster.leave(),
+  };
+  for (let attempt = 1; !(await members.join()); attempt += 1) {
+    if (attempt < JOIN_ATTEMPTS) {
+      await new Promise<void>((resolve) => void clock.after(JOIN_PAUSE_MS, resolve));
+      continue;
+    }
+    await cluster.leave();
+    throw new IsthmusError(
+      'ADDRESS_UNAVAILABLE',
+      `The cluster ${name} cannot be joined: its store does not answer`,
+    );
+  }
+  return cluster;
+}
+
+/** Members of another version of this number do not talk to each other. */
+export const PEER_PROTOCOL = 1;
+const JOIN_ATTEMPTS = 40;
+const JOIN_PAUSE_MS = 250;

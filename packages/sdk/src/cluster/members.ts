@@ -1,0 +1,282 @@
+import type { Clock } from '../async/clock.js';
+import type { ClusterKeys } from './cluster-keys.js';
+import { newMemberId } from './session-id.js';
+import type { BeatAnswer, ClusterStore } from './store.js';
+
+/** What a member tells the others. */
+export interface MemberFacts {
+  /** Of its private listener: `http://10.0.0.7:7946`. */
+  readonly address: string;
+  readonly version: string;
+  /** The version of what members say to each other. */
+  readonly protocol: number;
+  readonly state: 'ready' | 'draining';
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The name of the machine, for people. */
+  readonly host: string;
+  /** Digests of the servers that it has, by name. Members with the same digest run the same server. */
+  readonly servers: Readonly<Record<string, string>>;
+  /** Its earlier ids: others have declared it dead while it lived. */
+  readonly formerly: readonly string[];
+}
+
+/** A process of the cluster. */
+export interface Member extends MemberFacts {
+  readonly id: string;
+}
+
+export interface MembersOptions {
+  readonly store: ClusterStore;
+  readonly keys: ClusterKeys;
+  readonly clock: Clock;
+  readonly facts: Omit<MemberFacts, 'formerly'>;
+}
+
+/**
+ * The members of the cluster, as this one knows them. Each member beats once a second. A member is gone when it was
+ * silent for five seconds, when it left, or when another one has fenced it. No member is gone while this one cannot
+ * reach the store, nor for five seconds after that: then the others may just have had no chance to beat.
+ */
+export class Members {
+  readonly #options: MembersOptions;
+  readonly #onChange = new Set<() => void>();
+  readonly #onDoubt = new Set<() => void>();
+  #self = newMemberId();
+  #facts: MemberFacts;
+  #isFactsTold = false;
+  #known = new Map<string, Member>();
+  /** The facts of each as the store has them. */
+  #sealed = new Map<Member, Uint8Array>();
+  /** Earlier ids of members that live. */
+  #aliases = new Map<string, string>();
+  #beating: Promise<boolean> | undefined;
+  #lastBeatAt = Number.NEGATIVE_INFINITY;
+  #isDown = true;
+  #trustedFrom = Number.POSITIVE_INFINITY;
+  #stopTimer: () => void = () => {};
+  #unsubscribe: () => void = () => {};
+  #hasJoined = false;
+  #hasLeft = false;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+    this.#facts = { ...options.facts, formerly: [] };
+  }
+
+  /** The id of this member. Another one after it was fenced. */
+  get self(): string {
+    return this.#self;
+  }
+
+  get own(): Member {
+    return { id: this.#self, ...this.#facts };
+  }
+
+  /** All that live, this one included. */
+  get all(): readonly Member[] {
+    return [...this.#known.values()];
+  }
+
+  /** Whether the store answers. */
+  get isConnected(): boolean {
+    return !this.#isDown;
+  }
+
+  /** Joins the cluster. False: the store could not be reached; joining goes on in the background. */
+  async join(): Promise<boolean> {
+    const { store } = this.#options;
+    this.#unsubscribe = store.subscribe(
+      MEMBERS_CHANNEL,
+      () => void this.refresh(),
+      () => void this.refresh(),
+    );
+    const joined = await this.refresh();
+    this.#schedule();
+    return joined;
+  }
+
+  find(id: string): Member | undefined {
+    return this.#known.get(id) ?? this.#known.get(this.#aliases.get(id) ?? '');
+  }
+
+  isSelf(id: string): boolean {
+    return id === this.#self || this.#facts.formerly.includes(id);
+  }
+
+  /** `unsure`: the store cannot be asked at the moment, or could not a moment ago. */
+  standingOf(id: string): 'alive' | 'gone' | 'unsure' {
+    if (this.isSelf(id) || this.find(id)) return 'alive';
+    return this.#isDown || this.#options.clock.now() < this.#trustedFrom ? 'unsure' : 'gone';
+  }
+
+  /** The same after a fresh look: a member that has just come is not gone. */
+  async review(id: string): Promise<'alive' | 'gone' | 'unsure'> {
+    const standing = this.standingOf(id);
+    if (standing === 'alive') return standing;
+    await this.refresh();
+    return this.standingOf(id);
+  }
+
+  /**
+   * Undefined while this member knows that the others take it for alive. Otherwise (it was stopped for a while) a promise
+   * that settles when it has asked, or when the store does not answer.
+   */
+  confirm(): Promise<unknown> | undefined {
+    if (this.#options.clock.now() - this.#lastBeatAt < TTL_MS || this.#isDown) return undefined;
+    return this.refresh();
+  }
+
+  /** Beats now. False: the store did not answer. */
+  refresh(): Promise<boolean> {
+    this.#beating ??= this.#beat().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating;
+  }
+
+  /** Declares a member dead, whose address refuses connections. False: it is not certain enough. */
+  async fence(id: string): Promise<boolean> {
+    if (this.isSelf(id) || this.standingOf(id) === 'unsure') return false;
+    const real = this.find(id)?.id ?? id;
+    try {
+      await this.#options.store.fence(real);
+    } catch {
+      return false;
+    }
+    this.#known.delete(real);
+    this.#changed();
+    this.#announce();
+    return true;
+  }
+
+  /** Tells the others something else of this member. */
+  async say(facts: Partial<Omit<MemberFacts, 'formerly'>>): Promise<void> {
+    this.#facts = { ...this.#facts, ...facts };
+    this.#isFactsTold = false;
+    if (!this.#hasJoined) return;
+    // A beat that is under way has the old facts.
+    await this.#beating;
+    if (await this.refresh()) this.#announce();
+  }
+
+  /** Called when members have come, gone or changed. */
+  onChange(callback: () => void): () => void {
+    this.#onChange.add(callback);
+    return () => this.#onChange.delete(callback);
+  }
+
+  /** Called when others may have taken over what this member owns: it was fenced, or was silent for too long. */
+  onDoubt(callback: () => void): void {
+    this.#onDoubt.add(callback);
+  }
+
+  async leave(): Promise<void> {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#stopTimer();
+    this.#unsubscribe();
+    await this.#beating;
+    try {
+      await this.#options.store.leave(this.#self);
+      this.#announce();
+    } catch {
+      // The others find out.
+    }
+  }
+
+  #schedule(): void {
+    if (this.#hasLeft) return;
+    this.#stopTimer = this.#options.clock.after(
+      BEAT_EVERY_MS,
+      () => void this.refresh().finally(() => this.#schedule()),
+      { background: true },
+    );
+  }
+
+  async #beat(): Promise<boolean> {
+    if (this.#hasLeft) return false;
+    const { clock } = this.#options;
+    const sentAt = clock.now();
+    let answer: BeatAnswer;
+    try {
+      const told = this.#isFactsTold;
+      answer = await this.#send();
+      if (answer.isFenced) {
+        this.#facts = { ...this.#facts, formerly: [...this.#facts.formerly, this.#self].slice(-MAX_FORMER) };
+        this.#self = newMemberId();
+        answer = await this.#send(true);
+      } else if (!answer.wasKnown && told) answer = await this.#send(true);
+    } catch {
+      this.#isDown = true;
+      return false;
+    }
+    const wasSilent = sentAt - this.#lastBeatAt >= TTL_MS || !answer.wasKnown;
+    const isFirst = !this.#hasJoined;
+    // A store that has forgotten this member may have forgotten the others, too. They will beat again.
+    if ((this.#isDown || !answer.wasKnown) && !isFirst) this.#trustedFrom = sentAt + TTL_MS;
+    if (isFirst) this.#trustedFrom = sentAt;
+    this.#isDown = false;
+    this.#hasJoined = true;
+    this.#lastBeatAt = sentAt;
+    this.#take(answer);
+    if (isFirst) this.#announce();
+    else if (wasSilent) for (const callback of [...this.#onDoubt]) callback();
+    return true;
+  }
+
+  async #send(again = false): Promise<BeatAnswer> {
+    const { store, keys } = this.#options;
+    const isNews = again || !this.#isFactsTold;
+    const facts = isNews
+      ? keys.sealer('member', this.#self).seal(Buffer.from(JSON.stringify(this.#facts)))
+      : undefined;
+    const answer = await store.beat({ member: this.#self, facts, ttlMs: TTL_MS });
+    if (!answer.isFenced) this.#isFactsTold = true;
+    return answer;
+  }
+
+  /** What cannot be opened was not written by a member. */
+  #take({ members }: BeatAnswer): void {
+    const known = new Map<string, Member>();
+    const sealed = new Map<Member, Uint8Array>();
+    for (const { member: id, facts } of members) {
+      const before = this.#known.get(id);
+      const isSame = before && Buffer.compare(this.#sealed.get(before)!, facts) === 0;
+      const member = isSame ? before : this.#readFacts(id, facts);
+      if (!member) continue;
+      known.set(id, member);
+      sealed.set(member, facts);
+    }
+    const isSame =
+      known.size === this.#known.size && [...known].every(([id, each]) => this.#known.get(id) === each);
+    this.#known = known;
+    this.#sealed = sealed;
+    if (isSame) return;
+    this.#aliases = new Map(
+      [...known.values()].flatMap(({ id, formerly }) => formerly.map((old) => [old, id])),
+    );
+    this.#changed();
+  }
+
+  #readFacts(id: string, sealed: Uint8Array): Member | undefined {
+    const plain = this.#options.keys.sealer('member', id).open(sealed);
+    return plain && { ...(JSON.parse(plain.toString()) as MemberFacts), id };
+  }
+
+  #changed(): void {
+    for (const callback of [...this.#onChange]) callback();
+  }
+
+  /** The others look at once, and not with their next beat. */
+  #announce(): void {
+    this.#options.store.publish(MEMBERS_CHANNEL, Buffer.from(this.#self)).catch(() => {});
+  }
+}
+
+/** Whatever is published here, members look at once who is there. */
+export const MEMBERS_CHANNEL = 'members';
+const BEAT_EVERY_MS = 1000;
+/** A member that was silent for this long is gone. */
+export const TTL_MS = 5000;
+const MAX_FORMER = 8;

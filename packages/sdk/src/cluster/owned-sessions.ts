@@ -1,0 +1,270 @@
+import type { Clock } from '../async/clock.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import type { ClusterKeys } from './cluster-keys.js';
+import type { Members } from './members.js';
+import { sessionKey } from './session-id.js';
+import type { ClusterStore } from './store.js';
+
+/** A session that this member owns. */
+export interface OwnedSession {
+  readonly id: string;
+  readonly ttlMs: number;
+  /** What another member needs to take it over. */
+  record(): JsonObject;
+  /** When it was last used. */
+  readonly lastUsedAt: number;
+  /** Another member has taken it over. */
+  lost(): void;
+}
+
+export type ClaimedSession =
+  | { readonly kind: 'mine'; readonly epoch: number; readonly record: JsonObject }
+  | { readonly kind: 'held'; readonly by: string }
+  | { readonly kind: 'unknown' }
+  /** The store did not answer. */
+  | { readonly kind: 'unsure' };
+
+export interface OwnedSessionsOptions {
+  readonly store: ClusterStore;
+  readonly keys: ClusterKeys;
+  readonly members: Members;
+  readonly clock: Clock;
+}
+
+/**
+ * The records of the sessions of this member in the store. A record is written when it changes, and read only when
+ * another member takes the session over. As long as its owner lives, a record that the store has lost is written again.
+ */
+export class OwnedSessions {
+  readonly #options: OwnedSessionsOptions;
+  readonly #owned = new Map<string, Ownership>();
+  readonly #releasing = new Set<Promise<void>>();
+  /** Records that could not be written. */
+  readonly #unwritten = new Set<Ownership>();
+  #stopRetrying: (() => void) | undefined;
+  #stopTouching: () => void;
+  #reconciling = false;
+
+  constructor(options: OwnedSessionsOptions) {
+    const { members, clock } = options;
+    this.#options = options;
+    members.onDoubt(() => void this.#reconcile());
+    const touch = () => {
+      void this.#touch();
+      this.#stopTouching = clock.after(TOUCH_EVERY_MS, touch, { background: true });
+    };
+    this.#stopTouching = clock.after(TOUCH_EVERY_MS, touch, { background: true });
+  }
+
+  get size(): number {
+    return this.#owned.size;
+  }
+
+  /** Begins to own a new session. Settles when its record is in the store, or could not be written. */
+  open(session: OwnedSession): Promise<void> {
+    return this.#write(this.#own(session, 1));
+  }
+
+  /** Owns a session that was claimed. Its record is in the store. */
+  resume(session: OwnedSession, epoch: number): void {
+    this.#own(session, epoch);
+  }
+
+  /** The record has changed. */
+  changed(id: string): void {
+    const ownership = this.#owned.get(id);
+    if (ownership) void this.#write(ownership);
+  }
+
+  /** Takes over a session that has no owner, or whose owner is `from`. */
+  async claim(id: string, from: string | undefined, ttlMs: number): Promise<ClaimedSession> {
+    const { store, members } = this.#options;
+    const key = sessionKey(id);
+    try {
+      const answer = await store.claim(key, { by: members.self, from, ttlMs });
+      if (answer.kind !== 'mine') return answer;
+      const record = this.#open(key, answer.value);
+      return record ? { kind: 'mine', epoch: answer.epoch, record } : { kind: 'unknown' };
+    } catch {
+      return { kind: 'unsure' };
+    }
+  }
+
+  /** The session has ended, for everybody. */
+  drop(id: string): void {
+    const ownership = this.#forget(id);
+    if (ownership) void this.#options.store.drop(sessionKey(id), ownership).catch(() => {});
+  }
+
+  /** The session goes on with another member. */
+  release(id: string): void {
+    const ownership = this.#forget(id);
+    if (!ownership) return;
+    const releasing = (ownership.writing ?? Promise.resolve())
+      .then(() => this.giveBack(id, ownership.epoch))
+      .finally(() => this.#releasing.delete(releasing));
+    this.#releasing.add(releasing);
+  }
+
+  /** Gives a session up that was claimed, and not taken over. */
+  async giveBack(id: string, epoch: number): Promise<void> {
+    const by = this.#options.members.self;
+    await this.#options.store.release(sessionKey(id), { by, epoch }).catch(() => {});
+  }
+
+  /** Settles when the sessions that were released can be taken over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#releasing);
+  }
+
+  close(): void {
+    this.#stopTouching();
+    this.#stopRetrying?.();
+  }
+
+  #own(session: OwnedSession, epoch: number): Ownership {
+    const touchedAt = this.#options.clock.now();
+    const ownership: Ownership = { session, epoch, touchedAt, writing: undefined, isStale: false };
+    this.#owned.set(session.id, ownership);
+    return ownership;
+  }
+
+  #forget(id: string): Ownership | undefined {
+    const ownership = this.#owned.get(id);
+    this.#owned.delete(id);
+    return ownership;
+  }
+
+  /** Changes during a write are written once, after it. */
+  #write(ownership: Ownership): Promise<void> {
+    ownership.isStale = true;
+    ownership.writing ??= this.#writeAll(ownership).finally(() => {
+      ownership.writing = undefined;
+    });
+    return ownership.writing;
+  }
+
+  async #writeAll(ownership: Ownership): Promise<void> {
+    const { store, members, keys } = this.#options;
+    const { session } = ownership;
+    const key = sessionKey(session.id);
+    while (ownership.isStale && this.#owned.get(session.id) === ownership) {
+      ownership.isStale = false;
+      const value = keys.sealer('record', key).seal(Buffer.from(JSON.stringify(session.record())));
+      try {
+        const { epoch } = ownership;
+        const isOurs = await store.put(key, { by: members.self, epoch, value, ttlMs: session.ttlMs });
+        if (!isOurs) this.#lose(ownership);
+      } catch {
+        // The store is away or full. What it has lost is written again after a doubt, and this one after a while.
+        ownership.isStale = true;
+        this.#writeLater(ownership);
+        return;
+      }
+    }
+  }
+
+  #writeLater(ownership: Ownership): void {
+    this.#unwritten.add(ownership);
+    this.#scheduleRetry();
+  }
+
+  #scheduleRetry(): void {
+    this.#stopRetrying ??= this.#options.clock.after(RETRY_EVERY_MS, () => this.#retry(), {
+      background: true,
+    });
+  }
+
+  #retry(): void {
+    this.#stopRetrying = undefined;
+    const due = [...this.#unwritten].slice(0, AT_ONCE);
+    for (const ownership of due) {
+      this.#unwritten.delete(ownership);
+      if (this.#owned.get(ownership.session.id) === ownership) void this.#write(ownership);
+    }
+    if (this.#unwritten.size > 0) this.#scheduleRetry();
+  }
+
+  #lose({ session }: Ownership): void {
+    this.#owned.delete(session.id);
+    session.lost();
+  }
+
+  #open(key: string, sealed: Uint8Array): JsonObject | undefined {
+    const plain = this.#options.keys.sealer('record', key).open(sealed);
+    if (!plain) return undefined;
+    const record: unknown = JSON.parse(plain.toString());
+    return isJsonObject(record) ? record : undefined;
+  }
+
+  /** Keeps the records of sessions that were used. */
+  async #touch(): Promise<void> {
+    const { store, clock } = this.#options;
+    const used = [...this.#owned.values()].filter(({ session, touchedAt }) => session.lastUsedAt > touchedAt);
+    for (let at = 0; at < used.length; at += AT_ONCE) {
+      const some = used.slice(at, at + AT_ONCE);
+      const keys = some.map(({ session }) => sessionKey(session.id));
+      const now = clock.now();
+      try {
+        const lost = new Set(await store.touch(keys, Math.max(...some.map(({ session }) => session.ttlMs))));
+        for (const [index, each] of some.entries()) {
+          each.touchedAt = now;
+          if (lost.has(keys[index]!)) void this.#write(each);
+        }
+      } catch {
+        return;
+      }
+    }
+  }
+
+  /**
+   * Others may have taken sessions over while this member was silent, and the store may have lost records. Each session is
+   * claimed again; what another member has by now is given up.
+   */
+  async #reconcile(): Promise<void> {
+    if (this.#reconciling) return;
+    this.#reconciling = true;
+    try {
+      const all = [...this.#owned.values()];
+      for (let at = 0; at < all.length; at += AT_ONCE) {
+        await Promise.all(all.slice(at, at + AT_ONCE).map((each) => this.#confirm(each)));
+      }
+    } finally {
+      this.#reconciling = false;
+    }
+  }
+
+  async #confirm(ownership: Ownership): Promise<void> {
+    const { store, members } = this.#options;
+    const { session } = ownership;
+    if (this.#owned.get(session.id) !== ownership) return;
+    const key = sessionKey(session.id);
+    const by = members.self;
+    const claim = { by, from: members.own.formerly.at(-1), ttlMs: session.ttlMs };
+    const answer = await store.claim(key, claim).catch(() => undefined);
+    // A later epoch in the store wins over what is written late.
+    if (!answer) return this.#writeLater(ownership);
+    if (answer.kind === 'held') return this.#lose(ownership);
+    if (answer.kind === 'mine' && answer.epoch !== ownership.epoch + 1) {
+      // Another member has had it in between and has released it. Its record is newer than what is known here.
+      this.#lose(ownership);
+      return void store.release(key, { by, epoch: answer.epoch }).catch(() => {});
+    }
+    if (answer.kind === 'mine') ownership.epoch = answer.epoch;
+    await this.#write(ownership);
+  }
+}
+
+interface Ownership {
+  readonly session: OwnedSession;
+  epoch: number;
+  touchedAt: number;
+  writing: Promise<void> | undefined;
+  /** The record has changed since it was written. */
+  isStale: boolean;
+}
+
+const TOUCH_EVERY_MS = 4 * 60_000;
+const RETRY_EVERY_MS = 1000;
+/** How many records are written or asked for at once. */
+const AT_ONCE = 100;

@@ -1,0 +1,156 @@
+import type { Member } from '../../../cluster/members.js';
+import { decodeLine, encodeMessage } from '../../../wire/codec.js';
+import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
+import type { PeerRequest } from '../../peers/envelope.js';
+import type { PeerAnswerSink, PeerCall, PeerClient, PeerFailure } from '../../peers/peer-client.js';
+import {
+  type AdmittedRequest,
+  busy,
+  REPLICA_LOST,
+  refuse,
+  respondError,
+} from '../exchange/admitted-request.js';
+import { messageEvent } from '../exchange/event-writer.js';
+import type { HttpHeaders, HttpStream } from '../exchange/exchange.js';
+import type { WholeRequest } from './endpoint-replicas.js';
+
+/**
+ * Hands a request on to another member, and its answer back to the client as it comes. Settles when the answer is complete
+ * or the client was told of a failure; with the failure, if nothing was sent to the client and another member may be tried.
+ */
+export function forwardRequest(
+  client: PeerClient,
+  to: Member,
+  service: string,
+  whole: WholeRequest,
+  isOpen = false,
+): Promise<PeerFailure | undefined> {
+  return new Promise((resolve) => {
+    const { exchange } = whole.admitted;
+    const sink = new ForwardedAnswer(whole, resolve);
+    const request = toPeerRequest(service, whole.admitted, isOpen);
+    const call = client.send(to, request, whole.body, sink);
+    sink.call = call;
+    exchange.onGone(() => {
+      call.abort();
+      resolve(undefined);
+    });
+  });
+}
+
+function toPeerRequest(
+  service: string,
+  { exchange, principal, grant }: AdmittedRequest,
+  isOpen: boolean,
+): PeerRequest {
+  const { headers } = exchange.facts();
+  const kept: Record<string, string> = {};
+  for (const name in headers) if (!HOP_BY_HOP.has(name)) kept[name] = headers[name]!;
+  return {
+    service,
+    method: exchange.method,
+    target: exchange.target,
+    headers: kept,
+    ...(isOpen && { isOpen }),
+    caller: {
+      ...{ principal, remote: exchange.remote },
+      ...{ scopes: grant?.scopes, claims: grant?.claims, clientId: grant?.clientId },
+    },
+  };
+}
+
+/** Writes the answer of another member to the client. A small one is written at once, a large one or a stream in pieces. */
+class ForwardedAnswer implements PeerAnswerSink {
+  readonly #whole: WholeRequest;
+  readonly #onOver: (failure?: PeerFailure) => void;
+  call: PeerCall | undefined;
+  #status = 0;
+  #headers: HttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #stream: HttpStream | undefined;
+  #isEventStream = false;
+  /** The client has an id of an event to resume from. */
+  #canResume = false;
+
+  constructor(whole: WholeRequest, onOver: (failure?: PeerFailure) => void) {
+    this.#whole = whole;
+    this.#onOver = onOver;
+  }
+
+  begin(status: number, headers: Readonly<Record<string, string>>): void {
+    const { exchange, headers: own } = this.#whole.admitted;
+    const kept: Record<string, string> = {};
+    for (const name in headers) if (!HOP_BY_HOP.has(name)) kept[name] = headers[name]!;
+    this.#status = status;
+    this.#isEventStream = headers['content-type']?.startsWith('text/event-stream') ?? false;
+    const length = Number(headers['content-length'] ?? 0);
+    if (!this.#isEventStream && length <= SMALL) {
+      delete kept['content-length'];
+      this.#headers = { ...kept, ...own };
+      return;
+    }
+    this.#stream = exchange.stream(status, { ...kept, ...own });
+    this.#stream.onDrain(() => this.call?.resume());
+  }
+
+  data(chunk: Buffer): boolean {
+    const stream = this.#stream;
+    if (!stream) return this.#chunks.push(chunk) > 0;
+    this.#canResume ||= this.#isEventStream && (chunk.indexOf('id: ') === 0 || chunk.includes('\nid: '));
+    stream.write(chunk);
+    return stream.waiting <= SMALL;
+  }
+
+  end(): void {
+    if (this.#stream) this.#stream.end();
+    else {
+      const text = Buffer.concat(this.#chunks).toString();
+      this.#whole.admitted.exchange.respond(this.#status, this.#headers, text);
+    }
+    this.#onOver();
+  }
+
+  failed(failure: PeerFailure): void {
+    if (failure.kind !== 'lost') return this.#onOver(failure);
+    const id = requestIn(this.#whole.body);
+    if (!this.#stream) this.#tellLoss(id, failure);
+    else if (!this.#isEventStream) this.#stream.cut();
+    else {
+      // A client that can resume asks for the rest, and gets what there is. Others need an answer now.
+      if (id !== undefined && !this.#canResume) {
+        this.#stream.write(messageEvent(encodeMessage(errorMessage(id, REPLICA_LOST))));
+      }
+      this.#stream.end();
+    }
+    this.#onOver();
+  }
+
+  #tellLoss(id: RequestId | undefined, { why }: PeerFailure): void {
+    const { admitted } = this.#whole;
+    if (id !== undefined) return respondError(admitted, 200, id, REPLICA_LOST);
+    if (admitted.exchange.method === 'GET') return busy(admitted, 'The process of this session has ended');
+    refuse(admitted, 502, `The process of this session did not answer: ${why}`);
+  }
+}
+
+/** The id of the only request in a body. Undefined for notifications, answers and batches. */
+function requestIn(body: Buffer | undefined): RequestId | undefined {
+  const message = body && decodeLine(body);
+  return message?.kind === 'request' ? message.id : undefined;
+}
+
+/** They belong to one connection (RFC 9110, §7.6.1). Expectations were met when the body was read. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'date',
+]);
+const SMALL = 64 * 1024;

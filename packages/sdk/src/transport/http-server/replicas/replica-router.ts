@@ -1,0 +1,213 @@
+import type { Cluster } from '../../../cluster/cluster.js';
+import { mintSessionId, openerOf } from '../../../cluster/session-id.js';
+import type { HttpRoute } from '../../../era/classify/classify-http.js';
+import { memberOfState } from '../../../era/modern/sealed-state.js';
+import { decodeLine } from '../../../wire/codec.js';
+import type { JsonObject } from '../../../wire/json-rpc.js';
+import { PeerExchange } from '../../peers/peer-exchange.js';
+import type { Peers } from '../../peers/peers.js';
+import { type AdmittedRequest, busy, respondInternalError } from '../exchange/admitted-request.js';
+import { NO_HEADERS } from '../exchange/event-writer.js';
+import type { SessionConnection, SessionContinuity } from '../sessions/session-connection.js';
+import type { AdoptedSession } from '../sessions/sessions.js';
+import type { EndpointReplicas, ReplicatedEndpoint, WholeRequest } from './endpoint-replicas.js';
+import { Homes, NEW_SESSION } from './find-home.js';
+import { OwnerSearch, type RoutedRequest } from './find-owner.js';
+import { Handover } from './handover.js';
+import { keepSession } from './keep-session.js';
+
+/**
+ * Decides for each request of an endpoint whether this process serves it. The id of a session names the member that opened
+ * it, and the state of a parked call names the member that has the call.
+ */
+export class ReplicaRouter implements EndpointReplicas {
+  readonly #cluster: Cluster;
+  readonly #endpoint: ReplicatedEndpoint;
+  readonly #handover: Handover;
+  readonly #search: OwnerSearch;
+  readonly #homes: Homes;
+  readonly #stop: () => void;
+  #isStopped = false;
+
+  constructor(cluster: Cluster, peers: Peers, endpoint: ReplicatedEndpoint) {
+    const service = `http ${endpoint.place}`;
+    this.#cluster = cluster;
+    this.#endpoint = endpoint;
+    const handover = new Handover({ cluster, peers, service, clock: endpoint.settings.clock });
+    this.#handover = handover;
+    const homes = new Homes({ cluster, endpoint, handover });
+    this.#homes = homes;
+    this.#search = new OwnerSearch({ cluster, endpoint, handover, homes, isStopped: () => this.#isStopped });
+    this.#stop = peers.server.handle(service, (exchange) => this.#receive(exchange));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  mint(principal: string | undefined): string {
+    const { keys, members } = this.#cluster;
+    return mintSessionId(keys, members.self, { place: this.#endpoint.place, principal });
+  }
+
+  keep(id: string, session: () => SessionConnection, adopted: AdoptedSession | undefined): SessionContinuity {
+    const { settings } = this.#endpoint;
+    return keepSession({ id, cluster: this.#cluster, settings, session, adopted });
+  }
+
+  serveSession(id: string, whole: WholeRequest, serve: () => void): void {
+    const { admitted } = whole;
+    if (this.#isStopped) return this.#serveLast(id, whole, serve);
+    if (this.#has(id, admitted.principal)) return serve();
+    this.#route(id, whole)
+      .then((routed) => {
+        // An unknown session is refused in the same way as in a single process.
+        if (routed !== 'answered') serve();
+      })
+      .catch(() => respondInternalError(admitted.exchange));
+  }
+
+  serve(route: HttpRoute, whole: WholeRequest, serve: () => void): void {
+    const { exchange } = whole.admitted;
+    const state = route.kind === 'modern' ? route.request.params?.['requestState'] : undefined;
+    if (typeof state === 'string' && memberOfState(state) !== undefined) {
+      this.#routeRound(state, whole)
+        .then((isRouted) => isRouted || serve())
+        .catch(() => respondInternalError(exchange));
+      return;
+    }
+    const placed = this.#endpoint.home && requestOf(route);
+    if (placed && this.#homes.find(whole, placed)) {
+      return void this.#homes.route(whole, placed, serve).catch(() => respondInternalError(exchange));
+    }
+    const goesAway =
+      route.kind === 'initialize' ? this.#isDraining : route.kind === 'modern' && this.#isStopped;
+    if (goesAway) this.#routeAway(whole, serve);
+    else serve();
+  }
+
+  serveStream(admitted: AdmittedRequest, serve: () => void): void {
+    const whole = { admitted, body: undefined };
+    if (!this.#homes.find(whole, NEW_SESSION)) return serve();
+    this.#homes.route(whole, NEW_SESSION, serve).catch(() => respondInternalError(admitted.exchange));
+  }
+
+  /** A message of a connection of 2024-11-05, which ends with its process. */
+  async routeStream(id: string, whole: WholeRequest): Promise<RoutedRequest> {
+    const { members } = this.#cluster;
+    const opener = this.#openerOf(id, whole.admitted);
+    const member = opener === undefined ? undefined : members.find(opener);
+    if (!member || members.isSelf(member.id)) return 'unknown';
+    if (refusedAsNotHere(whole.admitted)) return 'answered';
+    const failure = await this.#handover.twice(member, whole);
+    if (failure?.kind === 'not-here' || failure?.kind === 'refused') return 'unknown';
+    if (failure) busy(whole.admitted, 'The process of this connection cannot be reached');
+    return 'answered';
+  }
+
+  /**
+   * While the process ends, calls that run here still get answers and cancellations. Everything else is for other
+   * members: they wait until this one has released the session.
+   */
+  #serveLast(id: string, whole: WholeRequest, serve: () => void): void {
+    const { admitted, body } = whole;
+    const kind = body && decodeLine(body).kind;
+    const isForCall = kind !== undefined && kind !== 'request' && kind !== 'batch';
+    if (isForCall && this.#endpoint.sessions.find(id, admitted.principal)) return serve();
+    if (!refusedAsNotHere(admitted)) this.#routeAway(whole, undefined);
+  }
+
+  #routeAway(whole: WholeRequest, serve: (() => void) | undefined): void {
+    this.#handover
+      .toAny(whole)
+      .then((isRouted) => {
+        if (isRouted) return;
+        if (serve && !this.#isStopped) serve();
+        else busy(whole.admitted, 'The server is stopping');
+      })
+      .catch(() => respondInternalError(whole.admitted.exchange));
+  }
+
+  /** The session that a request belongs to, by its id: here, with another member, or nowhere. */
+  async #route(id: string, whole: WholeRequest): Promise<RoutedRequest> {
+    const { admitted } = whole;
+    const find = () => this.#endpoint.sessions.find(id, admitted.principal);
+    if (find()) {
+      // This process may have been stopped for so long that another one has taken the session over.
+      await this.#cluster.members.confirm();
+      if (find()) return 'here';
+    }
+    const opener = this.#openerOf(id, admitted);
+    if (opener === undefined) return 'unknown';
+    if (refusedAsNotHere(admitted)) return 'answered';
+    return this.#search.route(id, opener, whole);
+  }
+
+  /** Hands the next round of a parked call to the member that has the call. False: it is for this process. */
+  async #routeRound(requestState: string, whole: WholeRequest): Promise<boolean> {
+    const id = memberOfState(requestState);
+    const { members } = this.#cluster;
+    if (id === undefined || members.isSelf(id) || isHandedOn(whole.admitted)) return false;
+    const member = members.find(id);
+    if (!member) return false;
+    const failure = await this.#handover.twice(member, whole);
+    if (!failure) return true;
+    if (failure.kind === 'not-here' || failure.kind === 'refused') return false;
+    busy(whole.admitted, 'The process that works on this call cannot be reached');
+    return true;
+  }
+
+  #receive(exchange: PeerExchange): void {
+    const { principal, scopes, claims, clientId } = exchange.caller;
+    const grant =
+      principal !== undefined && (scopes || claims || clientId !== undefined)
+        ? {
+            principal,
+            ...(scopes && { scopes }),
+            ...(claims && { claims: claims as JsonObject }),
+            ...(clientId !== undefined && { clientId }),
+          }
+        : undefined;
+    this.#cluster.counts.received += 1;
+    this.#endpoint.serve({ exchange, headers: NO_HEADERS, principal, grant });
+  }
+
+  /** Whether a session is here, without a doubt. */
+  #has(id: string, principal: string | undefined): boolean {
+    return (
+      this.#endpoint.sessions.find(id, principal) !== undefined &&
+      this.#cluster.members.confirm() === undefined
+    );
+  }
+
+  #openerOf(id: string, { principal }: AdmittedRequest): string | undefined {
+    return openerOf(this.#cluster.keys, id, { place: this.#endpoint.place, principal });
+  }
+
+  /** Whether this process is about to end, so that new sessions begin elsewhere. */
+  get #isDraining(): boolean {
+    return this.#cluster.members.own.state === 'draining';
+  }
+}
+
+/** A request that may have a home: a call, or the beginning of a session. */
+function requestOf(route: HttpRoute): { method: string; params: JsonObject | undefined } | undefined {
+  if (route.kind === 'modern' || route.kind === 'initialize') return route.request;
+  return route.kind === 'legacy' && route.message.kind === 'request' ? route.message : undefined;
+}
+
+/** Another member has handed it on because it must be here. */
+function isHandedOn({ exchange }: AdmittedRequest): boolean {
+  return exchange instanceof PeerExchange && !exchange.isOpen;
+}
+
+/** A request that another member has handed on is not handed on again: that member looks elsewhere. */
+function refusedAsNotHere({ exchange }: AdmittedRequest): boolean {
+  if (!(exchange instanceof PeerExchange) || exchange.isOpen) return false;
+  exchange.refuseAsNotHere();
+  return true;
+}

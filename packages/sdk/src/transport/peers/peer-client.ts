@@ -1,0 +1,248 @@
+import type { Dispatcher, Pool } from 'undici';
+import type { Clock } from '../../async/clock.js';
+import { createDeferred } from '../../async/deferred.js';
+import type { ClusterKeys } from '../../cluster/cluster-keys.js';
+import type { Member, Members } from '../../cluster/members.js';
+import { IsthmusError, messageOf } from '../../errors.js';
+import {
+  digestFrame,
+  encodeFrame,
+  isProofOf,
+  NOT_HERE,
+  PEER_HEADER,
+  type PeerHeader,
+  type PeerRequest,
+  signHeader,
+} from './envelope.js';
+import type { PeerTls } from './peer-server.js';
+
+/** Receives the answer of another member, piece by piece. */
+export interface PeerAnswerSink {
+  begin(status: number, headers: Readonly<Record<string, string>>): void;
+  /** False: no more, until `resume` is called. */
+  data(chunk: Buffer): boolean;
+  end(): void;
+  /** No (more) answer comes. Called at most once, and not after `end`. */
+  failed(failure: PeerFailure): void;
+}
+
+export interface PeerFailure {
+  /**
+   * - `refused`: no process listens at the address of the member.
+   * - `unreachable`: it could not be connected to.
+   * - `not-here`: the member does not have what was asked for, and has done nothing.
+   * - `lost`: the request was sent and may have been executed.
+   */
+  readonly kind: 'refused' | 'unreachable' | 'not-here' | 'lost';
+  readonly why: string;
+}
+
+/** A request to another member that is under way. */
+export interface PeerCall {
+  resume(): void;
+  /** The answer is not wanted any more. Nothing is reported after this. */
+  abort(): void;
+}
+
+export interface PeerClientOptions {
+  readonly keys: ClusterKeys;
+  readonly members: () => Members;
+  readonly tls?: PeerTls | undefined;
+  readonly clock: Clock;
+}
+
+/** Sends requests to other members. */
+export class PeerClient {
+  readonly #options: PeerClientOptions;
+  readonly #undici: typeof import('undici');
+  readonly #pools = new Map<string, Pool>();
+  readonly #underWay = new Set<CallUnderWay>();
+  #sequence = 0;
+
+  static async load(options: PeerClientOptions): Promise<PeerClient> {
+    return new PeerClient(options, await import('undici'));
+  }
+
+  private constructor(options: PeerClientOptions, undici: typeof import('undici')) {
+    this.#options = options;
+    this.#undici = undici;
+  }
+
+  /** Ends requests to members that are gone, and connections to their addresses. */
+  reviewMembers(): void {
+    const members = this.#options.members();
+    for (const call of [...this.#underWay]) {
+      if (members.standingOf(call.to) === 'gone') call.give('the member is gone');
+    }
+    const addresses = new Set(members.all.map(({ address }) => address));
+    for (const [address, pool] of this.#pools) {
+      if (addresses.has(address)) continue;
+      this.#pools.delete(address);
+      void pool.close().catch(() => {});
+    }
+  }
+
+  send(to: Member, request: PeerRequest, body: Uint8Array | undefined, sink: PeerAnswerSink): PeerCall {
+    const { keys, members, clock } = this.#options;
+    const frame = encodeFrame(request, body);
+    this.#sequence += 1;
+    const header: PeerHeader = {
+      from: members().self,
+      to: to.id,
+      sequence: this.#sequence,
+      time: clock.now(),
+      length: frame.length,
+      digest: digestFrame(frame),
+    };
+    const call = new CallUnderWay(to.id, header, keys, sink, () => this.#underWay.delete(call));
+    this.#underWay.add(call);
+    const headers = { [PEER_HEADER]: signHeader(keys, header), 'content-length': String(frame.length) };
+    try {
+      this.#poolAt(to.address).dispatch({ path: '/', method: 'POST', headers, body: frame }, call);
+    } catch (error) {
+      call.fail({ kind: 'unreachable', why: messageOf(error) });
+    }
+    return call;
+  }
+
+  /** Asks another member for a whole answer, within a time. */
+  ask(to: Member, request: PeerRequest, timeoutMs: number): Promise<{ status: number; body: Buffer }> {
+    const { promise, resolve, reject } = createDeferred<{ status: number; body: Buffer }>();
+    const chunks: Buffer[] = [];
+    let status = 0;
+    const call = this.send(to, request, undefined, {
+      begin(given) {
+        status = given;
+      },
+      data: (chunk) => chunks.push(chunk) > 0,
+      end: () => resolve({ status, body: Buffer.concat(chunks) }),
+      failed: ({ why }) => reject(new IsthmusError('ADDRESS_UNAVAILABLE', `${to.id} did not answer: ${why}`)),
+    });
+    const callOff = this.#options.clock.after(timeoutMs, () => {
+      call.abort();
+      reject(new IsthmusError('TIMED_OUT', `${to.id} did not answer within ${timeoutMs} ms`));
+    });
+    return promise.finally(callOff);
+  }
+
+  async close(): Promise<void> {
+    for (const call of [...this.#underWay]) call.give('this member leaves the cluster');
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map((pool) => pool.destroy().catch(() => {})));
+  }
+
+  #poolAt(address: string): Pool {
+    const known = this.#pools.get(address);
+    if (known) return known;
+    const { tls } = this.#options;
+    const pool = new this.#undici.Pool(address, {
+      connect: {
+        timeout: CONNECT_MS,
+        // The authority is that of the cluster. Its members have no names.
+        ...(tls && { ...tls, checkServerIdentity: () => undefined }),
+      },
+      // Streams may be silent for hours. The members say who is alive.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: 1,
+    });
+    this.#pools.set(address, pool);
+    return pool;
+  }
+}
+
+/** Turns what undici reports into what the sink is told. */
+class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
+  readonly to: string;
+  readonly #header: PeerHeader;
+  readonly #keys: ClusterKeys;
+  readonly #sink: PeerAnswerSink;
+  readonly #onOver: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+
+  constructor(to: string, header: PeerHeader, keys: ClusterKeys, sink: PeerAnswerSink, onOver: () => void) {
+    this.to = to;
+    this.#header = header;
+    this.#keys = keys;
+    this.#sink = sink;
+    this.#onOver = onOver;
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  abort(): void {
+    if (!this.#finish()) return;
+    this.#controller?.abort(ABORTED);
+  }
+
+  /** Ends the request from this side. */
+  give(why: string): void {
+    this.fail({ kind: this.#controller ? 'lost' : 'unreachable', why });
+    this.#controller?.abort(ABORTED);
+  }
+
+  fail(failure: PeerFailure): void {
+    if (this.#finish()) this.#sink.failed(failure);
+  }
+
+  /** Called when the request is written to a connection. Before that it was certainly not sent. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(ABORTED);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#isOver) return;
+    const { [PEER_HEADER]: proof, ...rest } = headers;
+    if (!isProofOf(this.#keys, String(proof ?? ''), this.#header, status)) {
+      const kind = status === 403 && proof === undefined ? 'unreachable' : 'lost';
+      this.fail({ kind, why: `the answer (${status}) is not one of the member` });
+      controller.abort(ABORTED);
+      return;
+    }
+    if (status === NOT_HERE) {
+      // The rest of this answer is empty. The connection can be used again.
+      this.fail({ kind: 'not-here', why: 'the member does not have it' });
+      return;
+    }
+    const plain: Record<string, string> = {};
+    for (const name in rest) {
+      const value = rest[name];
+      if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(', ') : value;
+    }
+    this.#sink.begin(status, plain);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver && !this.#sink.data(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#finish()) this.#sink.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    const { code } = error as NodeJS.ErrnoException;
+    const kind = this.#controller ? 'lost' : code === 'ECONNREFUSED' ? 'refused' : 'unreachable';
+    this.fail({ kind, why: messageOf(error) });
+  }
+
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#onOver();
+    return true;
+  }
+}
+
+const ABORTED = new Error('the answer is not wanted any more');
+/** A member on the same network answers at once, or not at all. */
+const CONNECT_MS = 1000;

@@ -1,0 +1,156 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { Clock } from '../../async/clock.js';
+import { createDeferred } from '../../async/deferred.js';
+import type { ClusterKeys } from '../../cluster/cluster-keys.js';
+import { IsthmusError, messageOf } from '../../errors.js';
+import { NodeExchange } from '../http-server/exchange/node-exchange.js';
+import {
+  decodeFrame,
+  digestFrame,
+  PEER_HEADER,
+  type PeerHeader,
+  proveAnswer,
+  ReplayGuard,
+  readHeader,
+} from './envelope.js';
+import { PeerExchange } from './peer-exchange.js';
+
+/** The certificate of this member, and the authority that has signed those of all members. PEM texts. */
+export interface PeerTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+export interface PeerServerOptions {
+  /** `http://HOST:PORT`; port 0 takes a free one. */
+  readonly listen: string;
+  readonly tls?: PeerTls | undefined;
+  readonly keys: ClusterKeys;
+  /** Whether this is (or was) the id of this member. */
+  isSelf(id: string): boolean;
+  readonly clock: Clock;
+}
+
+/** Answers the requests of other members. Requests without their signature are refused before their body is read. */
+export class PeerServer {
+  readonly #options: PeerServerOptions;
+  readonly #server: Server;
+  readonly #handlers = new Map<string, (exchange: PeerExchange) => void>();
+  readonly #replays = new ReplayGuard();
+
+  constructor(options: PeerServerOptions) {
+    this.#options = options;
+    const onRequest: RequestListener = (request, response) => this.#receive(request, response);
+    const limits = { keepAliveTimeout: 60_000, headersTimeout: 10_000, requestTimeout: 60_000 };
+    const { tls } = options;
+    this.#server = tls
+      ? createTlsServer({ ...limits, ...tls, requestCert: true, rejectUnauthorized: true }, onRequest)
+      : createServer(limits, onRequest);
+  }
+
+  /** Returns the address with the real port. */
+  async open(): Promise<string> {
+    const { listen, tls } = this.#options;
+    const { hostname, port } = readListen(listen);
+    const bound = createDeferred<void>();
+    this.#server.once('error', bound.reject);
+    // Exclusive: each worker of a machine has a port of its own.
+    this.#server.listen({ host: hostname, port, exclusive: true }, () => bound.resolve());
+    try {
+      await bound.promise;
+    } catch (error) {
+      const message = `Members of the cluster cannot be listened for at ${listen}: ${messageOf(error)}`;
+      throw new IsthmusError('ADDRESS_UNAVAILABLE', message, { cause: error });
+    }
+    this.#server.removeListener('error', bound.reject);
+    this.#server.on('error', () => {});
+    const real = (this.#server.address() as AddressInfo).port;
+    const host = isWildcard(hostname) ? ownAddress() : hostname;
+    return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${real}`;
+  }
+
+  /** Answers requests for a service, until the returned function is called. A later handler replaces an earlier one. */
+  handle(service: string, handler: (exchange: PeerExchange) => void): () => void {
+    this.#handlers.set(service, handler);
+    return () => {
+      if (this.#handlers.get(service) === handler) this.#handlers.delete(service);
+    };
+  }
+
+  async close(): Promise<void> {
+    const closed = createDeferred<void>();
+    this.#server.close(() => closed.resolve());
+    this.#server.closeAllConnections();
+    await closed.promise;
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const { keys, clock, isSelf } = this.#options;
+    const header = readHeader(keys, String(request.headers[PEER_HEADER] ?? ''));
+    const isAccepted =
+      header !== undefined &&
+      isSelf(header.to) &&
+      header.length <= MAX_FRAME_BYTES &&
+      Number(request.headers['content-length']) === header.length &&
+      this.#replays.accept(header, clock.now());
+    if (!isAccepted) return refuse(response);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const frame = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      chunks.length = 0;
+      if (digestFrame(frame) !== header.digest) return refuse(response);
+      this.#answer(header, frame, request, response);
+    });
+  }
+
+  #answer(header: PeerHeader, frame: Buffer, message: IncomingMessage, response: ServerResponse): void {
+    const { keys } = this.#options;
+    const { request, body } = decodeFrame(frame);
+    const prove = (status: number) => proveAnswer(keys, header, status);
+    const exchange = new PeerExchange(request, body, new NodeExchange(message, response), prove);
+    const handler = this.#handlers.get(request.service);
+    if (handler) handler(exchange);
+    else exchange.refuseAsNotHere();
+  }
+}
+
+/** Says nothing: the sender is not a member, or something has altered the request. */
+function refuse(response: ServerResponse): void {
+  response.writeHead(403, { connection: 'close' }).end();
+}
+
+export function readListen(listen: string): { readonly hostname: string; readonly port: number } {
+  const [, bracketed, plain, port] = /^https?:\/\/(?:\[([^\]]+)\]|([^:/]+)):(\d{1,5})\/?$/.exec(listen) ?? [];
+  const hostname = bracketed ?? plain;
+  if (hostname === undefined) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `The address for members of the cluster must be http://HOST:PORT, got ${listen}`,
+    );
+  }
+  return { hostname, port: Number(port) };
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+/** The first address of this machine that other machines can reach. */
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const usable = all.filter(({ internal }) => !internal);
+  return (usable.find(({ family }) => family === 'IPv4') ?? usable[0])?.address ?? '127.0.0.1';
+}
+
+const MAX_FRAME_BYTES = 256 * 1024 * 1024;

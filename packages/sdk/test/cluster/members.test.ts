@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../../test/support/fake-clock.js';
+import { createClusterKeys } from '../../src/cluster/cluster-keys.js';
+import { Members } from '../../src/cluster/members.js';
+import { memoryStore } from '../../src/cluster/memory-store.js';
+import { chooseMember } from '../../src/cluster/rendezvous.js';
+import type { ClusterStore } from '../../src/cluster/store.js';
+
+const keys = createClusterKeys('a secret of a test, with enough characters');
+
+function member(store: ClusterStore, clock: FakeClock, address: string, own = keys): Members {
+  const facts = {
+    address,
+    version: '1',
+    protocol: 1,
+    state: 'ready',
+    startedAt: 0,
+    host: 'h',
+    servers: {},
+  } as const;
+  return new Members({ store, keys: own, clock, facts });
+}
+
+/** Lets time pass in steps, so that what falls due can also answer. */
+async function pass(clock: FakeClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 250) {
+    clock.advance(Math.min(250, left));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function pair() {
+  const clock = new FakeClock();
+  const store = memoryStore({ clock });
+  const state = { isDown: false };
+  const cut = new Proxy(store, {
+    get: (target, name: keyof ClusterStore) =>
+      name === 'beat'
+        ? (...args: Parameters<ClusterStore['beat']>) =>
+            state.isDown ? Promise.reject(new Error('down')) : target.beat(...args)
+        : (target[name] as () => void).bind(target),
+  });
+  const [a, b] = [member(store, clock, 'http://a:1'), member(cut, clock, 'http://b:1')];
+  await a.join();
+  await b.join();
+  await pass(clock, 1000);
+  return { clock, store, state, a, b };
+}
+
+describe('the members of a cluster', () => {
+  it('know each other at once, with their addresses', async () => {
+    const { a, b } = await pair();
+    expect(a.all.map(({ address }) => address).sort()).toEqual(['http://a:1', 'http://b:1']);
+    expect(b.find(a.self)?.address).toBe('http://a:1');
+    expect(a.standingOf(b.self)).toBe('alive');
+  });
+
+  it('take a member for gone after five seconds of silence, and not before', async () => {
+    const { clock, state, a, b } = await pair();
+    state.isDown = true;
+    await pass(clock, 4000);
+    expect(a.standingOf(b.self)).toBe('alive');
+    await pass(clock, 2500);
+    expect(a.standingOf(b.self)).toBe('gone');
+  });
+
+  it('doubt no member while they cannot reach the store, nor for five seconds after', async () => {
+    const { clock, state, a, b } = await pair();
+    const gone = a.self;
+    state.isDown = true;
+    await a.leave();
+    await pass(clock, 10_000);
+    expect(b.standingOf(gone)).not.toBe('gone');
+    state.isDown = false;
+    await pass(clock, 1000);
+    expect(b.standingOf(gone)).toBe('unsure');
+    await pass(clock, 5500);
+    expect(b.standingOf(gone)).toBe('gone');
+  });
+
+  it('doubt no member when the store has forgotten all of them', async () => {
+    const { clock, store, a, b } = await pair();
+    // As after FLUSHALL.
+    for (const { self } of [a, b]) await store.leave(self);
+    await b.refresh();
+    expect(b.find(a.self)).toBeUndefined();
+    expect(b.standingOf(a.self)).toBe('unsure');
+    await pass(clock, 2500);
+    expect(b.standingOf(a.self)).toBe('alive');
+    expect(a.standingOf(b.self)).toBe('alive');
+  });
+
+  it('hear at once of a member that leaves', async () => {
+    const { clock, a, b } = await pair();
+    const id = a.self;
+    await a.leave();
+    await pass(clock, 250);
+    expect(b.standingOf(id)).toBe('gone');
+  });
+
+  it('go on under another name when they were fenced, and are found under the old one', async () => {
+    const { clock, a, b } = await pair();
+    const before = a.self;
+    let doubts = 0;
+    a.onDoubt(() => {
+      doubts += 1;
+    });
+    expect(await b.fence(before)).toBe(true);
+    expect(b.standingOf(before)).toBe('gone');
+    await pass(clock, 1500);
+    expect(a.self).not.toBe(before);
+    expect(a.isSelf(before)).toBe(true);
+    expect(b.find(before)?.id).toBe(a.self);
+    expect(b.standingOf(before)).toBe('alive');
+    expect(doubts).toBe(1);
+  });
+
+  it('learn that others may have taken over what they own after they were silent', async () => {
+    const { clock, state, b } = await pair();
+    let doubts = 0;
+    b.onDoubt(() => {
+      doubts += 1;
+    });
+    expect(b.confirm()).toBeUndefined();
+    state.isDown = true;
+    await pass(clock, 7000);
+    state.isDown = false;
+    await pass(clock, 1500);
+    expect(doubts).toBe(1);
+  });
+
+  it('ask first when they were stopped for a while', async () => {
+    const { clock, a } = await pair();
+    // All timers of the process are late.
+    clock.after = () => () => {};
+    await pass(clock, 6000);
+    const confirming = a.confirm();
+    expect(confirming).toBeInstanceOf(Promise);
+    await confirming;
+    expect(a.confirm()).toBeUndefined();
+  });
+
+  it('do not believe facts that no member has written', async () => {
+    const { clock, store, a, b } = await pair();
+    const stranger = member(
+      store,
+      clock,
+      'http://evil:1',
+      createClusterKeys('another secret, long enough for a test'),
+    );
+    await stranger.join();
+    const forged = Buffer.from(JSON.stringify({ ...a.own, address: 'http://evil:1' }));
+    await store.beat({ member: a.self, facts: forged, ttlMs: 5000 });
+    // The facts of one member under the name of another.
+    await store.beat({ member: 'zzzzzzzz', facts: keys.sealer('member', a.self).seal(forged), ttlMs: 5000 });
+    await pass(clock, 1500);
+    expect(b.all.map(({ address }) => address)).not.toContain('http://evil:1');
+  });
+});
+
+describe('the choice of a member for a key', () => {
+  const ids = ['aaaaaaaa', 'bbbbbbbb', 'cccccccc', 'dddddddd'];
+  const choose = (members: readonly string[]) =>
+    Array.from({ length: 1000 }, (_, index) => chooseMember(`key ${index}`, members)!);
+
+  it('does not depend on their order, and gives each about the same', () => {
+    expect(choose(ids)).toEqual(choose([...ids].reverse()));
+    for (const id of ids) expect(choose(ids).filter((each) => each === id).length).toBeGreaterThan(200);
+    expect(chooseMember('x', [])).toBeUndefined();
+  });
+
+  it('changes only for the keys of a member that goes', () => {
+    const before = choose(ids);
+    const after = choose(ids.slice(1));
+    const moved = before.filter((each, index) => each !== 'aaaaaaaa' && after[index] !== each);
+    expect(moved).toEqual([]);
+  });
+});

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/async/clock.js';
+import { type ClusterKeys, createClusterKeys } from '../../../src/cluster/cluster-keys.js';
+import type { Member, Members } from '../../../src/cluster/members.js';
+import {
+  digestFrame,
+  encodeFrame,
+  PEER_HEADER,
+  type PeerHeader,
+  type PeerRequest,
+  ReplayGuard,
+  signHeader,
+} from '../../../src/transport/peers/envelope.js';
+import { PeerClient } from '../../../src/transport/peers/peer-client.js';
+import { PeerServer } from '../../../src/transport/peers/peer-server.js';
+import { gate } from '../../support/http-server.js';
+
+const SECRET = 'a secret of a test, with enough characters';
+const keys = createClusterKeys(SECRET);
+const REQUEST: PeerRequest = {
+  service: 'echo',
+  method: 'POST',
+  target: '/x?y',
+  headers: { 'x-a': 'b' },
+  caller: { principal: 'ada' },
+};
+
+describe('the listener for other members', () => {
+  it('serves a request of a member once, and only as it was signed', async () => {
+    const { address, served } = await startServer();
+    const signed = signedRequest({});
+    expect(await send(address, signed)).toBe(200);
+    expect(served).toEqual(['ada POST /x?y b body']);
+    expect(await send(address, signed)).toBe(403);
+    expect(served).toHaveLength(1);
+  });
+
+  it.each([
+    ['for another member', signedRequest({ to: 'other' })],
+    ['of a stranger', signedRequest({ keys: createClusterKeys('another secret, long enough for a test') })],
+    ['with another body', { ...signedRequest({}), frame: encodeFrame(REQUEST, Buffer.from('bad!')) }],
+    ['with another caller', { ...signedRequest({}), frame: frameAs('eve!') }],
+    ['that is too old', signedRequest({ time: Date.now() - 31_000 })],
+    ['of the future', signedRequest({ time: Date.now() + 300_000 })],
+    ['without a signature', { ...signedRequest({}), header: '' }],
+    [
+      'whose number was changed',
+      { ...signedRequest({}), header: signedRequest({}).header.replace(/ 1 /, ' 2 ') },
+    ],
+  ])('refuses a request %s', async (_, request) => {
+    const { address, served } = await startServer();
+    expect(await send(address, request)).toBe(403);
+    expect(served).toEqual([]);
+  });
+
+  it('refuses strangers before it reads their bodies', async () => {
+    const { address } = await startServer();
+    const request = httpRequest(address, { method: 'POST', headers: { 'content-length': '1000000' } });
+    onTestFinished(() => void request.destroy());
+    request.on('error', () => {});
+    request.flushHeaders();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(403);
+  });
+});
+
+describe('the numbers of requests between members', () => {
+  const header = (sequence: number, from = 'a'): PeerHeader => {
+    return { from, to: 'b', sequence, time: 0, length: 0, digest: '' };
+  };
+
+  it('are accepted once each, in any order', () => {
+    const guard = new ReplayGuard();
+    for (const sequence of [1, 5, 3, 2, 70_000, 69_999, 4465]) {
+      expect(guard.accept(header(sequence), 0)).toBe(true);
+      expect(guard.accept(header(sequence), 0)).toBe(false);
+    }
+    // Too far back to tell.
+    expect(guard.accept(header(4), 0)).toBe(false);
+    expect(guard.accept(header(4, 'c'), 0)).toBe(true);
+    expect(guard.accept(header(0, 'c'), 0)).toBe(false);
+    expect(guard.accept(header(1.5, 'c'), 0)).toBe(false);
+  });
+});
+
+describe('a request to another member', () => {
+  it('gets the answer in pieces, and stops while they are not read', async () => {
+    const { address } = await startServer();
+    const { client, member } = await startClient(address);
+    const ended = gate<string>();
+    let text = '';
+    client.send(member, REQUEST, Buffer.from('body'), {
+      begin: (status, headers) => {
+        text += `${status} ${headers['x-answer']} ${headers[PEER_HEADER]} `;
+      },
+      data: (chunk) => {
+        text += String(chunk);
+        return true;
+      },
+      end: () => ended.open(text),
+      failed: ({ kind }) => ended.open(kind),
+    });
+    expect(await ended.promise).toBe('200 yes undefined served');
+  });
+
+  it('fails as refused where no process listens, and as not here where the member does not have it', async () => {
+    const { address, close } = await startServer();
+    const { client, member } = await startClient(address);
+    expect(await outcome(client, member, { ...REQUEST, service: 'nothing' })).toBe('not-here');
+    await close();
+    expect(await outcome(client, member, REQUEST)).toBe('refused');
+  });
+
+  it('is not answered by a process that has the address and not the secret', async () => {
+    const { address } = await startServer(createClusterKeys('another secret, long enough for a test'));
+    const { client, member } = await startClient(address);
+    // It was refused before it was served.
+    expect(await outcome(client, member, REQUEST)).toBe('unreachable');
+  });
+
+  it('does not take the answer of a stranger for that of the member', async () => {
+    const stranger = await startStranger();
+    const { client, member } = await startClient(stranger);
+    expect(await outcome(client, member, REQUEST)).toBe('lost');
+  });
+});
+
+function frameAs(principal: string): Buffer {
+  return encodeFrame({ ...REQUEST, caller: { principal } }, Buffer.from('bod'));
+}
+
+function signedRequest({
+  to = 'self',
+  time = Date.now(),
+  keys: own = keys,
+}: {
+  to?: string;
+  time?: number;
+  keys?: ClusterKeys;
+}) {
+  const frame = encodeFrame(REQUEST, Buffer.from('body'));
+  const header = { from: 'peer', to, sequence: 1, time, length: frame.length, digest: digestFrame(frame) };
+  return { header: signHeader(own, header), frame };
+}
+
+async function send(address: string, { header, frame }: { header: string; frame: Buffer }): Promise<number> {
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { [PEER_HEADER]: header },
+    body: new Uint8Array(frame),
+  });
+  await response.text();
+  return response.status;
+}
+
+async function startServer(own: ClusterKeys = keys) {
+  const served: string[] = [];
+  const isSelf = (id: string) => id === 'self';
+  const server = new PeerServer({ listen: 'http://127.0.0.1:0', keys: own, isSelf, clock: systemClock });
+  server.handle('echo', (exchange) => {
+    exchange.body(1000, (body) => {
+      const text = body.kind === 'bytes' ? String(body.bytes) : body.kind;
+      served.push(
+        `${exchange.caller.principal} ${exchange.method} ${exchange.target} ${exchange.header('x-a')} ${text}`,
+      );
+      exchange.respond(200, { 'x-answer': 'yes' }, 'served');
+    });
+  });
+  const address = await server.open();
+  onTestFinished(() => server.close().catch(() => {}));
+  return { address, served, close: () => server.close() };
+}
+
+async function startStranger(): Promise<string> {
+  const { createServer } = await import('node:http');
+  const server = createServer((_request, response) => void response.end('{"served":true}')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+async function startClient(address: string) {
+  const members = { self: 'peer', all: [], standingOf: () => 'alive' } as unknown as Members;
+  const client = await PeerClient.load({ keys, members: () => members, clock: systemClock });
+  onTestFinished(() => client.close());
+  return { client, member: { id: 'self', address } as Member };
+}
+
+function outcome(client: PeerClient, member: Member, request: PeerRequest): Promise<string> {
+  const { promise, open } = gate<string>();
+  const sink = {
+    begin() {},
+    data: () => true,
+    end: () => open('answered'),
+    failed: ({ kind }: { kind: string }) => open(kind),
+  };
+  client.send(member, request, undefined, sink);
+  return promise;
+}
