@@ -66,9 +66,17 @@ export function toCall(
   options: (CallOptions & Partial<ManualOptions>) | undefined,
   defaultTimeoutMs: number,
   onRound: (() => void) | undefined,
+  takesTasks: boolean,
 ): OutgoingCall {
   if (!options)
-    return { method, params, timeoutMs: defaultTimeoutMs, maxTimeoutMs: defaultTimeoutMs, onRound };
+    return {
+      method,
+      params,
+      timeoutMs: defaultTimeoutMs,
+      maxTimeoutMs: defaultTimeoutMs,
+      onRound,
+      takesTasks,
+    };
   const { timeoutMs = defaultTimeoutMs, inputResponses, requestState } = options;
   return {
     method,
@@ -86,5 +94,6 @@ export function toCall(
     manual: options.manual,
     retry: options.retry,
     onRound,
+    takesTasks: takesTasks && !options.manual,
   };
 }

@@ -1,5 +1,7 @@
 import { invalidArgument, kindOf } from '../arguments.js';
+import { answerQuestion } from '../era/answers.js';
 import type { EraVerdict } from '../era/client/era-verdict.js';
+import { TASKS_EXTENSION } from '../era/extensions.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Era, ServerFacts } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -26,6 +28,8 @@ import type { ReconnectingCaller } from './reconnecting-caller.js';
 import type { ClientMemory, ResponseCache } from './response-cache.js';
 import { checkShape, type OutputChecks } from './result-checks.js';
 import type { Changes, Wanted } from './subscriptions.js';
+import { createdTask, type TaskState } from './tasks/read-task.js';
+import { type TaskCalls, TaskHandle } from './tasks/task-handle.js';
 
 /** One API for servers of both eras. */
 export class Client implements AsyncDisposable {
@@ -111,6 +115,27 @@ export class Client implements AsyncDisposable {
     if (typeof name !== 'string') return Promise.reject(wrongForm('callTool(name, args, options)', name));
     const params: JsonObject = args ? { name, arguments: args } : { name };
     return this.#call('tools/call', params, options, undefined, name) as Promise<CallToolResult>;
+  }
+
+  /**
+   * Calls a tool, and does not wait for its end: the server is asked to run the call as a task. The handle is for waiting
+   * and cancelling, and its id for `task(id)` later.
+   */
+  async startTask(name: string, args?: JsonObject, options: StartTaskOptions = {}): Promise<TaskHandle> {
+    if (typeof name !== 'string') throw wrongForm('startTask(name, args, options)', name);
+    const { ttlMs, ...callOptions } = options;
+    const task = hasLegacyToolTasks(this.server) ? { task: ttlMs === undefined ? {} : { ttl: ttlMs } } : {};
+    const params: JsonObject = { name, ...(args && { arguments: args }), ...task };
+    const answer = await this.#call('tools/call', params, callOptions);
+    const created = createdTask(answer);
+    const calls = this.#taskCalls(name);
+    return new TaskHandle(calls, created ?? { result: await calls.check(answer) });
+  }
+
+  /** A task of the server by its id, also if an earlier connection or another process has started it. */
+  task(id: string): TaskHandle {
+    if (typeof id !== 'string' || id === '') throw wrongForm('task(id)', id);
+    return new TaskHandle(this.#taskCalls(undefined), { id });
   }
 
   readResource(uri: string, options: ManualOptions): Promise<ReadResourceResult | InputRequiredResult>;
@@ -253,9 +278,14 @@ export class Client implements AsyncDisposable {
     tool?: string,
   ): Promise<JsonObject> {
     const options = given && checkedCallOptions(given);
-    const call = toCall(method, params, options, this.#session.timeoutMs, onRound);
     const session = this.#session;
     const connection = session.ready;
+    const isForTask =
+      method === 'tools/call' ? connection && hasTasks(connection.server) : isTaskMethod(method);
+    const call = toCall(method, params, options, session.timeoutMs, onRound, isForTask === true);
+    if (tool !== undefined && this.#outputs.isOnlyTask(tool)) {
+      return this.#runAsTask(tool, { ...params, task: {} }, options);
+    }
     let result: JsonObject;
     if (!connection) result = await session.call(call);
     else {
@@ -264,6 +294,9 @@ export class Client implements AsyncDisposable {
         // Not through `session.call`, for the same reason.
         result = await connection.call(call);
       } catch (error) {
+        if (tool !== undefined && wantsTask(error, connection.server)) {
+          return this.#runAsTask(tool, { ...params, task: {} }, options);
+        }
         result = await session.again(error, call, connection, began);
       }
     }
@@ -271,10 +304,77 @@ export class Client implements AsyncDisposable {
       checkShape(method, result);
       return result;
     }
+    if (result['resultType'] === 'task') return this.#follow(createdTask(result)!, tool, options);
     const checking = this.#outputs.check(tool, result);
     if (checking) await checking;
     return withContent(result);
   }
+
+  /** Calls a tool that a legacy server runs only as a task, and waits for its end. */
+  async #runAsTask(tool: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+    const answer = await this.#call('tools/call', params, options);
+    const created = createdTask(answer);
+    return created ? this.#follow(created, tool, options) : this.#taskCalls(tool).check(answer);
+  }
+
+  /** The call became a task. Its end is waited for, however long it takes; the times of the options are for requests. */
+  async #follow({ id }: TaskState, tool: string, options: CallOptions | undefined): Promise<CallToolResult> {
+    const handle = new TaskHandle(this.#taskCalls(tool, options), { id });
+    const { signal, onProgress, maxTimeoutMs } = options ?? {};
+    try {
+      return await handle.result({ signal, onProgress, timeoutMs: maxTimeoutMs });
+    } catch (error) {
+      // The caller cannot use the task any more. A task that has ended stays as it is.
+      if (error instanceof IsthmusError) void handle.cancel().catch(() => {});
+      throw error;
+    }
+  }
+
+  #taskCalls(tool: string | undefined, options?: CallOptions): TaskCalls {
+    const session = this.#session;
+    const { timeoutMs } = options ?? {};
+    return {
+      era: this.era,
+      clock: session.clock,
+      call: (method, params, own) =>
+        this.#call(method, params, { ...(timeoutMs !== undefined && { timeoutMs }), ...own }),
+      answer: async (request, signal) => {
+        const { tenant } = await session.connected();
+        return answerQuestion(tenant.answers, request, signal);
+      },
+      check: async (result) => {
+        if (tool !== undefined) await this.#outputs.check(tool, result);
+        const { resultType, ...plain } = result;
+        return withContent(plain) as CallToolResult;
+      },
+    };
+  }
+}
+
+/** Options of a call that starts a task. */
+export interface StartTaskOptions extends CallOptions {
+  /** How long a legacy server should keep the task. A modern server decides by itself. */
+  readonly ttlMs?: number;
+}
+
+function hasTasks({ capabilities }: ServerFacts): boolean {
+  return capabilities.extensions?.[TASKS_EXTENSION] !== undefined;
+}
+
+function isTaskMethod(method: string): boolean {
+  return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
+}
+
+/** TASK-L-005: whether a server of 2025-11-25 runs tools as tasks. */
+function hasLegacyToolTasks({ capabilities }: ServerFacts): boolean {
+  const requests = capabilities.tasks?.['requests'] as { tools?: { call?: unknown } } | undefined;
+  return requests?.tools?.call !== undefined;
+}
+
+/** TASK-L-010, TASK-L-012: the tool must be called as a task. */
+function wantsTask(error: unknown, server: ServerFacts): boolean {
+  if (!(error instanceof ProtocolError) || !hasLegacyToolTasks(server)) return false;
+  return error.code === ErrorCode.MethodNotFound || error.code === ErrorCode.InvalidRequest;
 }
 
 /** Some old servers leave `content` out. */

@@ -1,4 +1,5 @@
 import { type Answers, capabilitiesOf } from '../era/answers.js';
+import type { ForeignNotification } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import { Client } from './client.js';
@@ -46,6 +47,8 @@ export interface UpstreamTenant {
   readonly onLog: ((entry: LogEntry) => void) | undefined;
   /** Called when the user has completed an elicitation by URL. */
   readonly onElicited: ((elicitationId: string) => void) | undefined;
+  /** Called for notifications of extensions. */
+  readonly onNotification: ((notification: ForeignNotification) => void) | undefined;
 }
 
 /** The client that a session is for. */
@@ -65,7 +68,7 @@ export interface UpstreamSessionOptions extends UpstreamTenant {
 /** How connections to an upstream are opened. The clients are known later. */
 export type UpstreamOptions = Omit<
   ConnectOptions,
-  'answers' | 'onLog' | 'signal' | 'reconnect' | 'principal'
+  'answers' | 'onLog' | 'signal' | 'reconnect' | 'principal' | 'extensions'
 > & {
   /** Answers to questions that belong to no call and that no client can be asked, such as the roots. */
   readonly answers?: Answers;
@@ -78,7 +81,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
   return {
     label: connector.label,
     serves: 'one',
-    open({ info = settings.info, capabilities, answers, onLog, onElicited, onReopened }) {
+    open({ info = settings.info, capabilities, answers, onLog, onElicited, onNotification, onReopened }) {
       const source = ownConnection(connector, {
         ...settings,
         info,
@@ -88,6 +91,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
         questions: 'adaptive',
         onLog,
         onElicited,
+        onNotification,
         onChange: () => {},
       });
       return new ReconnectingCaller(source, { ...settings, reconnect: true, onReopened });

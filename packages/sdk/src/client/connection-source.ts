@@ -32,16 +32,28 @@ export interface ConnectionSource {
 }
 
 /** Opens connections with one tenant each. */
-export function ownConnection(connector: Connector, settings: ConnectSettings): ConnectionSource {
-  const { info, answers, onLog, onElicited } = settings;
+export function ownConnection(connector: Connector, given: ConnectSettings): ConnectionSource {
+  const settings = withExtensions(given, connector.extensions);
+  const { info, answers, extensions, onLog, onElicited, onNotification } = settings;
   const { label } = connector;
   const tenant: Tenant = {
-    ...{ label, info, answers, onLog, onElicited },
+    ...{ label, info, answers, extensions, onLog, onElicited, onNotification },
     ownsConnection: true,
     callers: new Set(),
   };
   return {
     label,
     open: async (options) => (await negotiate(connector, settings, options)).join(tenant),
+  };
+}
+
+/** An extension that a connection uses is declared (AUTH-C-090). What the caller declares wins. */
+function withExtensions(settings: ConnectSettings, used: Connector['extensions']): ConnectSettings {
+  if (!used) return settings;
+  const { capabilities } = settings;
+  return {
+    ...settings,
+    extensions: { ...used, ...settings.extensions },
+    capabilities: { ...capabilities, extensions: { ...used, ...capabilities.extensions } },
   };
 }

@@ -1,10 +1,12 @@
 import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { type Clock, systemClock } from '../async/clock.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
-import { eraOf } from '../era/classify-probe.js';
+import { eraOf } from '../era/classify/classify-probe.js';
 import type { ClientConnectionSettings } from '../era/client-dialect-context.js';
+import { checkExtensions, type Extensions } from '../era/extensions.js';
 import { REVISION_TABLE } from '../era/revisions.js';
 import { IsthmusError } from '../errors.js';
+import type { ForeignNotification } from '../exchange/call.js';
 import { VERSION } from '../version.js';
 import type { InvalidMessage } from '../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
@@ -20,6 +22,8 @@ export interface ConnectOptions {
   readonly info?: Implementation;
   /** Answers to questions of the server. The declared capabilities follow from it. */
   readonly answers?: Answers;
+  /** Extensions that this client declares, by their id: `{ 'io.modelcontextprotocol/ui': { mimeTypes } }`. */
+  readonly extensions?: Extensions;
   /** How many `input_required` rounds one call may take. Default 16. */
   readonly maxRounds?: number;
   /** Logs that belong to no call. */
@@ -48,11 +52,14 @@ export interface ConnectOptions {
 }
 
 export type ConnectSettings = ClientConnectionSettings &
-  Required<Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache' | 'signal'>> &
+  Required<Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache' | 'signal' | 'extensions'>> &
   Pick<ConnectOptions, 'principal'> & {
+    readonly extensions?: Extensions | undefined;
     readonly cache: EraCache | undefined;
     /** Declared when the connection is opened. Each tenant has its own besides. */
     readonly capabilities: ClientCapabilities;
+    /** Called for notifications of extensions that belong to no call. */
+    readonly onNotification?: ((notification: ForeignNotification) => void) | undefined;
     /** Called when the user has completed an elicitation by URL (legacy, 2025-11-25). */
     readonly onElicited?: ((elicitationId: string) => void) | undefined;
   };
@@ -85,6 +92,7 @@ const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
   mode: true,
   info: true,
   answers: true,
+  extensions: true,
   maxRounds: true,
   onLog: true,
   onNoise: true,
@@ -105,11 +113,16 @@ export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, '
       ? '; "timeoutMs" is the time for one call, "connectTimeoutMs" the time for connecting'
       : undefined,
   );
+  checkExtensions('connect', options.extensions);
   const settings: ReturnType<typeof resolveConnect> = {
     mode: options.mode ?? 'auto',
     info: options.info ?? { name: 'isthmus', version: VERSION },
     answers: options.answers ?? {},
-    capabilities: capabilitiesOf(options.answers ?? {}),
+    extensions: options.extensions,
+    capabilities: {
+      ...capabilitiesOf(options.answers ?? {}),
+      ...(options.extensions && { extensions: options.extensions }),
+    },
     fallbackAnswers: options.answers ?? {},
     questions: undefined,
     maxRounds: options.maxRounds ?? 16,

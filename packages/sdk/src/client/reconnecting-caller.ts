@@ -111,6 +111,10 @@ export class ReconnectingCaller {
     return this.#settings.clock.now();
   }
 
+  get clock(): Clock {
+    return this.#settings.clock;
+  }
+
   /** Makes a call, and opens a connection for it where there is none. */
   call(call: OutgoingCall): Promise<JsonObject> {
     return this.#callLater(call, 0);

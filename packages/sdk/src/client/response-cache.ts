@@ -59,6 +59,7 @@ export class ResponseCache {
   }
 
   changed(change: Change): void {
+    if (change.kind === 'foreign') return;
     this.#changes[change.kind] += 1;
     for (const [key, entry] of this.#entries ?? []) if (concerns(change, entry)) this.#delete(key);
   }
@@ -103,7 +104,7 @@ function concerns(change: Change, { method, uri }: Entry): boolean {
   return change.kind !== 'resource' || (typeof uri === 'string' && isPartOf(change.uri, uri));
 }
 
-function kindOf(method: string): Change['kind'] {
+function kindOf(method: string): Exclude<Change['kind'], 'foreign'> {
   switch (method) {
     case 'tools/list':
       return 'tools';

@@ -6,11 +6,18 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 /** Checks results against the output schemas of the tools that were listed. */
 export class OutputChecks {
   #checks: Map<string, Check> | undefined;
+  /** Tools of 2025-11-25 that run only as tasks. */
+  #onlyTasks: Set<string> | undefined;
 
   /** Learns from a page of `tools/list`. A tool with an unusable schema is not checked (JSCH-006). */
   learn(result: JsonObject): void {
     for (const tool of Array.isArray(result['tools']) ? result['tools'] : []) {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') continue;
+      const { execution } = tool;
+      if (isJsonObject(execution) && execution['taskSupport'] === 'required') {
+        this.#onlyTasks ??= new Set();
+        this.#onlyTasks.add(tool['name']);
+      } else this.#onlyTasks?.delete(tool['name']);
       const schema = tool['outputSchema'];
       if (isJsonObject(schema) && checkJsonSchema(schema) === undefined) {
         this.#checks ??= new Map();
@@ -21,12 +28,18 @@ export class OutputChecks {
 
   forget(): void {
     this.#checks = undefined;
+    this.#onlyTasks = undefined;
+  }
+
+  /** TASK-L-009: whether the server runs the tool only as a task, by the last list. */
+  isOnlyTask(name: string): boolean {
+    return this.#onlyTasks?.has(name) ?? false;
   }
 
   /** Rejects if the result does not fit. Undefined: there is nothing to check. */
   check(name: string, result: JsonObject): Promise<void> | undefined {
     const check = this.#checks?.get(name);
-    if (!check || result['isError'] === true || result['resultType'] === 'input_required') return undefined;
+    if (!check || result['isError'] === true || isUnfinished(result['resultType'])) return undefined;
     return this.#check(check, name, result);
   }
 
@@ -52,6 +65,10 @@ export class OutputChecks {
       throw new IsthmusError('INVALID_RESULT', message, { sent: 'maybe', cause: error });
     }
   }
+}
+
+function isUnfinished(type: unknown): boolean {
+  return type === 'input_required' || type === 'task';
 }
 
 type Check = ReturnType<typeof compileJsonSchema>;

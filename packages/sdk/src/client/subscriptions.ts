@@ -1,8 +1,10 @@
 import type { Cancellation } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import type { TenantCaller } from '../era/client/tenant-caller.js';
+import { WaitingChanges } from '../era/subscriptions.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { CallerIdentity, Change, ListenEnd } from '../exchange/call.js';
+import type { JsonObject } from '../wire/json-rpc.js';
 import type { SubscriptionFilter } from '../wire/model.js';
 
 export interface SubscriptionsContext {
@@ -55,7 +57,8 @@ export class ClientSubscriptions {
   /** Reports a change of the server that it did not announce itself. */
   announce(change: Change): void {
     for (const { wanted, queue } of this.#open) {
-      if (change.kind !== 'resource' && wanted[change.kind]) queue.push(change);
+      if (change.kind === 'resource' || change.kind === 'foreign') continue;
+      if (wanted[change.kind]) queue.push(change);
     }
   }
 
@@ -145,6 +148,8 @@ export interface Wanted {
   readonly resources?: boolean;
   /** Resources to watch, by URI. */
   readonly uris?: readonly string[];
+  /** Members of the filter that extensions define. Modern servers only. */
+  readonly others?: JsonObject;
 }
 
 /** Changes of a server, one at a time: `for await (const change of changes)`. */
@@ -156,6 +161,7 @@ export interface Changes extends AsyncIterable<Change>, AsyncDisposable {
 
 export function toFilter(wanted: Wanted): SubscriptionFilter {
   return {
+    ...wanted.others,
     ...(wanted.tools && { toolsListChanged: true }),
     ...(wanted.prompts && { promptsListChanged: true }),
     ...(wanted.resources && { resourcesListChanged: true }),
@@ -168,7 +174,7 @@ export class ChangeQueue implements Changes {
   honoured: SubscriptionFilter = {};
   readonly #onClose: () => void;
   /** Undefined while nothing is queued: most queues are empty most of the time. */
-  #due: Map<string, Change> | undefined;
+  #due: WaitingChanges | undefined;
   #wake: (() => void) | undefined;
   #ended: { readonly error?: unknown } | undefined;
 
@@ -178,8 +184,8 @@ export class ChangeQueue implements Changes {
 
   push(change: Change): void {
     if (this.#ended) return;
-    this.#due ??= new Map();
-    this.#due.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+    this.#due ??= new WaitingChanges();
+    this.#due.keep(change);
     this.#wake?.();
   }
 
@@ -249,11 +255,8 @@ export class ChangeQueue implements Changes {
   }
 
   #take(): Change | undefined {
-    for (const [key, change] of this.#due ?? []) {
-      this.#due!.delete(key);
-      return change;
-    }
-    this.#due = undefined;
-    return undefined;
+    const change = this.#due?.take();
+    if (!change) this.#due = undefined;
+    return change;
   }
 }

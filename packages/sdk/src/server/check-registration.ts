@@ -1,4 +1,6 @@
 import { invalidArgument, kindOf } from '../arguments.js';
+import { checkExtensions, checkSettings, type Extensions, TASKS_EXTENSION } from '../era/extensions.js';
+import { isLegacyOnly, isModernOnly, methodFacts } from '../era/methods.js';
 
 /** The methods of a server that register something, with their arguments. */
 const FORMS = {
@@ -46,6 +48,33 @@ export function checkHandler(owner: string, handler: unknown): void {
   throw invalidArgument(`${owner}: the handler must be a function, got ${kindOf(handler)}`);
 }
 
+/** Checks what a server announces besides what it has registered. */
+export function checkAnnounced(extensions: Extensions | undefined, experimental: unknown): void {
+  checkExtensions('createServer', extensions);
+  if (extensions?.[TASKS_EXTENSION]) {
+    throw invalidArgument(
+      `createServer: leave ${TASKS_EXTENSION} out of "extensions". It follows from tools that have "task"`,
+    );
+  }
+  if (experimental !== undefined) checkSettings('createServer', 'experimental', experimental);
+}
+
+/** Refuses the methods of the core protocol, which tools, resources and prompts answer. */
+export function checkMethod(method: unknown, handler: unknown, surplus: readonly unknown[]): void {
+  if (typeof method !== 'string' || method === '' || typeof handler !== 'function' || surplus.length > 0) {
+    const got = [method, handler, ...surplus].map(kindOf).join(', ');
+    throw invalidArgument(
+      `server.method takes (name, handler), got (${got}). Write server.method('com.example/count', (params, ctx) => ({ … }))`,
+    );
+  }
+  const isCore = methodFacts(method) || isLegacyOnly(method) || isModernOnly(method);
+  if (isCore || method.startsWith('tasks/') || method.startsWith('notifications/')) {
+    throw invalidArgument(
+      `server.method: ${method} belongs to the protocol itself. Register tools, resources and prompts, or change calls with server.use(middleware)`,
+    );
+  }
+}
+
 /** A `ResourceTemplate` of the official SDK. */
 function isTemplate(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'uriTemplate' in value;
@@ -62,7 +91,8 @@ const OFFICIAL_METHODS: Readonly<Record<string, string>> = {
     'server.resource(uri, { name }, handler) or server.resourceTemplate(uriTemplate, { name }, handler)',
   registerPrompt: 'server.prompt(name, { description, arguments }, (args, ctx) => …)',
   connect: 'serve(server, stdio())',
-  setRequestHandler: 'server.tool, server.resource and server.prompt, or server.use(middleware)',
+  setRequestHandler:
+    'server.tool, server.resource and server.prompt, server.method(name, handler) for a method of an extension, or server.use(middleware)',
   sendToolListChanged: 'nothing: the server reports changes by itself',
   sendResourceListChanged: 'nothing: the server reports changes by itself',
   sendPromptListChanged: 'nothing: the server reports changes by itself',

@@ -74,6 +74,20 @@ export class Context {
     return this.#call.state;
   }
 
+  /** The id of the task that this call runs as. Undefined while it is a plain call. */
+  get taskId(): string | undefined {
+    return this.#call.task?.id;
+  }
+
+  /**
+   * Makes a task of this call, if the client takes tasks and the tool has `task`. The client then has its answer, and polls
+   * for the result. Returns the id of the task, or undefined if the call stays as it is.
+   */
+  get startTask(): () => Promise<string | undefined> {
+    const { task } = this.#call;
+    return async () => task?.begin();
+  }
+
   /** Reports progress, if the client asked for it. A value that is not greater than the last one is dropped. */
   get progress(): (progress: number, total?: number, message?: string) => void {
     const call = this.#call;

@@ -1,11 +1,18 @@
 import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
+import { TASKS_EXTENSION } from '../era/extensions.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Call, Change } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities } from '../wire/model.js';
-import { checkRegistration, explainOfficialMethods } from './check-registration.js';
+import {
+  checkAnnounced,
+  checkMethod,
+  checkRegistration,
+  explainOfficialMethods,
+} from './check-registration.js';
 import { complete } from './completions.js';
+import { Context } from './context.js';
 import { addPrompt, getPrompt, type RegisteredPrompt } from './prompts.js';
 import { checkCacheHints, createRegistry, type Registry } from './registry.js';
 import { listResources } from './resources/list-resources.js';
@@ -17,6 +24,9 @@ import {
   readResource,
 } from './resources/resources.js';
 import type { Middleware, Server, ServerOptions } from './server.js';
+import { resolveTasks } from './tasks/options.js';
+import { TASK_METHODS, watchTasks } from './tasks/task-methods.js';
+import { hasLegacyTasks, TaskRunner } from './tasks/task-runner.js';
 import { addTool, callTool, type RegisteredTool } from './tools.js';
 
 /**
@@ -56,6 +66,20 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
   if (unknown !== undefined) {
     throw new IsthmusError('INVALID_OPTION', `announce: there is no capability "${unknown}"`);
   }
+  const { extensions, experimental } = options;
+  checkAnnounced(extensions, experimental);
+  const taskSettings = options.tasks && resolveTasks(options.tasks);
+  /** Made with the first tool that has tasks: calls of servers without them cost nothing more. */
+  let tasks: TaskRunner | undefined;
+  /** Servings that began before. */
+  const servings = new Set<TaskServing>();
+  const startTasks = () => {
+    if (tasks) return;
+    tasks = new TaskRunner(taskSettings ?? resolveTasks());
+    capabilities = undefined;
+    for (const serving of servings) serving.end = tasks.serving();
+    for (const [method, handler] of TASK_METHODS) methods.set(method, (call) => handler(tasks!, call));
+  };
   const feed = createChangeFeed();
   let capabilities: ServerCapabilities | undefined;
   const registryOf = <T>(kind: string, change: 'tools' | 'prompts' | 'resources') =>
@@ -75,8 +99,8 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
   let completes = false;
 
   const methods = new Map<string, (call: Call) => JsonObject | Promise<JsonObject>>([
-    ['tools/list', (call) => list(call, 'tools', tools, options.cache?.tools)],
-    ['tools/call', (call) => callTool(tools, call)],
+    ['tools/list', (call) => listTools(call, tools, options.cache?.tools)],
+    ['tools/call', (call) => callTool(tools, call, tasks)],
     ['prompts/list', (call) => list(call, 'prompts', prompts, options.cache?.prompts)],
     ['prompts/get', (call) => getPrompt(prompts, call)],
     [
@@ -114,6 +138,11 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
         resources: { subscribe: true, listChanged: true },
       }),
       ...((tools.used || announced.has('tools')) && { tools: { listChanged: true } }),
+      ...(tasks && { tasks: LEGACY_TASKS }),
+      ...((extensions || tasks) && {
+        extensions: { ...extensions, ...(tasks && { [TASKS_EXTENSION]: {} }) },
+      }),
+      ...(experimental && { experimental: { ...experimental } }),
     };
   };
 
@@ -128,9 +157,21 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
     handle: (call) => handle(call),
     headerParams: (toolName) => tools.get(toolName)?.headerParams ?? [],
     watch: feed.watch,
+    async watchTasks(peer, ids, onChange) {
+      if (tasks) return watchTasks(tasks, peer, ids, onChange);
+      return { accepted: [], start() {}, stop() {} };
+    },
+    serving() {
+      const serving: TaskServing = { end: tasks?.serving() };
+      servings.add(serving);
+      return async () => {
+        servings.delete(serving);
+        await serving.end?.();
+      };
+    },
     tool(toolName, definition, handler, ...surplus: unknown[]) {
       checkRegistration('tool', [toolName, definition, handler, ...surplus]);
-      return addTool(tools, toolName, definition, handler);
+      return addTool(tools, toolName, definition, handler, startTasks);
     },
     resource(uri, definition, handler, ...surplus: unknown[]) {
       checkRegistration('resource', [uri, definition, handler, ...surplus]);
@@ -143,6 +184,10 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
     prompt(promptName: string, definition: object, handler: unknown, ...surplus: unknown[]) {
       checkRegistration('prompt', [promptName, definition, handler, ...surplus]);
       return addPrompt(prompts, promptName, definition, handler as RegisteredPrompt['get']);
+    },
+    method(method, handler, ...surplus: unknown[]) {
+      checkMethod(method, handler, surplus);
+      methods.set(method, (call) => handler(call.params, new Context(call)));
     },
     resourceUpdated: (uri) => feed.publish({ kind: 'resource', uri }),
     use(middleware) {
@@ -163,6 +208,9 @@ const SERVER_OPTIONS: OptionNames<ServerOptions> = {
   pageSize: true,
   cache: true,
   announce: true,
+  extensions: true,
+  experimental: true,
+  tasks: true,
   logging: true,
 };
 
@@ -181,6 +229,28 @@ function list(
     ...cache,
   };
 }
+
+/** Sessions of 2025-11-25 are shown which tools run as tasks. */
+function listTools(
+  call: Call,
+  registry: Registry<RegisteredTool>,
+  cache: CacheHints | undefined,
+): JsonObject {
+  if (!hasLegacyTasks(call.peer)) return list(call, 'tools', registry, cache);
+  const { items, nextCursor } = registry.page(call.params['cursor']);
+  return {
+    tools: items.map((tool) => tool.listedWithTask ?? tool.listed),
+    ...(nextCursor !== undefined && { nextCursor }),
+    ...cache,
+  };
+}
+
+interface TaskServing {
+  end: (() => Promise<void>) | undefined;
+}
+
+/** TASK-L-001. `list` is for principals; the handshake leaves it out for others (TASK-L-092). */
+const LEGACY_TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
 function compose(
   middlewares: readonly Middleware[],

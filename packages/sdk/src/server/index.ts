@@ -3,6 +3,7 @@
  * @module
  */
 
+export type { Extensions } from '../era/extensions.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { Call, Change, Era, Peer, Service } from '../exchange/call.js';
 export type { Connection, Listener } from '../exchange/connection.js';
@@ -27,5 +28,15 @@ export {
 export type { TemplateVariables, VariablesOf } from './resources/template-variables.js';
 export { type AnySchema, type JsonSchema, jsonSchema, withJsonSchema } from './schema.js';
 export { type Served, type ServeOptions, serve } from './serve.js';
-export type { Middleware, Server, ServerOptions } from './server.js';
+export type { MethodHandler, Middleware, Server, ServerOptions } from './server.js';
+export { memoryTaskStore } from './tasks/memory-store.js';
+export type { TaskOptions, ToolTask, ToolTaskOptions } from './tasks/options.js';
+export type {
+  TaskAnswer,
+  TaskBounds,
+  TaskOutcome,
+  TaskPosition,
+  TaskRecord,
+  TaskStore,
+} from './tasks/store.js';
 export type { ToolDefinition, ToolRegistration } from './tools.js';

@@ -12,11 +12,17 @@ export interface Owned {
  * once. When the server has ended, the process exits, even if timers or pools of user code would keep it alive
  * (LIFE-003).
  */
-export function ownProcess(served: Owned, departure: Departure, onHangUp?: () => void): void {
+export function ownProcess(
+  served: Owned,
+  departure: Departure,
+  onHangUp?: () => void,
+  signals?: SignalSource,
+): void {
   onSignals({
     departure,
     begin: () => void served.close(departure),
     ...(onHangUp && { onHangUp }),
+    ...(signals && { signals }),
   });
   void served.closed.then(() => {
     // One turn later, so that code which awaits `closed` still runs.
@@ -30,13 +36,20 @@ interface SignalPlan {
   begin(): void;
   /** SIGHUP of an operator: reload the configuration. Without it the signal is ignored. */
   onHangUp?(): void;
+  /** Where the signals come from. Default: the process. */
+  readonly signals?: SignalSource;
+}
+
+/** A worker gets its signals from its parent: those of a terminal reach both. */
+export interface SignalSource {
+  on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
 }
 
 /**
  * SIGTERM and SIGINT begin to close, and the process exits when the times of the departure are over; a second signal
  * exits at once. SIGHUP closes only a program whose terminal is gone, like SIGTERM.
  */
-export function onSignals({ departure, begin, onHangUp }: SignalPlan): void {
+export function onSignals({ departure, begin, onHangUp, signals = process }: SignalPlan): void {
   const isTerminalGone = watchTerminal();
   let isLeaving = false;
   const leave = (signal: NodeJS.Signals) => {
@@ -47,8 +60,8 @@ export function onSignals({ departure, begin, onHangUp }: SignalPlan): void {
     setTimeout(() => process.exit(code), departure.exitMs).unref();
     begin();
   };
-  for (const signal of SIGNALS) process.on(signal, leave);
-  process.on('SIGHUP', () => {
+  for (const signal of SIGNALS) signals.on(signal, leave);
+  signals.on('SIGHUP', () => {
     // On Windows SIGHUP means that the console was closed; the system ends the process soon after.
     if (process.platform !== 'win32' && !isTerminalGone()) return onHangUp?.();
     // The loss of a terminal may be signalled twice, by the system and by the shell.
@@ -64,7 +77,7 @@ const SIGNAL_EXIT: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 129, SIGI
  * Remembers which standard streams are terminals; the returned function says whether one of them is gone. A program that
  * never had a terminal (a service, a child of a host, under `nohup`) never loses one.
  */
-function watchTerminal(): () => boolean {
+export function watchTerminal(): () => boolean {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
   // The system closes the terminal before it sends the signal; after that the descriptor is not a terminal any more.
   return () => terminals.some((descriptor) => !isatty(descriptor));

@@ -2,13 +2,16 @@ import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../ar
 import { within } from '../async/clock.js';
 import { planDeparture } from '../async/departure.js';
 import { LiveSet } from '../async/live-set.js';
+import type { Cluster } from '../cluster/cluster.js';
 import { type ServedConnection, serveConnection } from '../era/connection-driver.js';
-import { isDeclared } from '../era/methods.js';
+import { isDeclared, isForeignNotification } from '../era/methods.js';
+import { notifier } from '../era/modern/envelope.js';
 import { createModernServerState } from '../era/modern/server-state.js';
 import { resolveServing, type ServingSettings } from '../era/serving-settings.js';
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
-import type { Connection, Listener, Listening, ServedFacts } from '../exchange/connection.js';
+import type { Connection, HomeRequest, Listener, Listening, ServedFacts } from '../exchange/connection.js';
+import { shareChanges } from '../exchange/share-changes.js';
 import { ownProcess } from './own-process.js';
 
 /** How `serve` runs a server: its limits, and whether the process ends with it. */
@@ -21,6 +24,21 @@ export interface ServeOptions extends Partial<ServingSettings> {
   readonly ownsProcess?: boolean;
   /** Runs after the last connection has ended and before the process exits; bounded by `graceMs`. */
   readonly onClose?: () => void | Promise<void>;
+  /**
+   * The cluster that this process has joined. Then all processes of the cluster serve as one: sessions, rounds and changes
+   * are known to all. Close the server before you leave the cluster.
+   */
+  readonly cluster?: Cluster;
+  /**
+   * The name of this server in the cluster: the same in all processes, and not the name of another server. Default: the
+   * name of the server.
+   */
+  readonly place?: string;
+  /**
+   * In a cluster: the id of the member that serves a request (`cluster.members`), for a server that remembers something
+   * which its other members do not know. Asked for calls and new sessions. Default: any member serves.
+   */
+  readonly home?: (request: HomeRequest) => string | undefined;
 }
 
 /** A running server. */
@@ -48,15 +66,20 @@ export interface Served extends AsyncDisposable {
  * ```
  */
 export async function serve(
-  service: Service,
+  given: Service,
   listeners: Listener | readonly Listener[],
   options: ServeOptions = {},
 ): Promise<Served> {
   const all = Array.isArray(listeners) ? (listeners as readonly Listener[]) : [listeners as Listener];
-  checkServe(service, all);
+  checkServe(given, all);
   checkedOptions('serve', options, SERVE_OPTIONS);
-  const settings = resolveServing(options);
-  const runtime = createModernServerState(settings);
+  const { cluster } = options;
+  const { place = given.info.name } = options;
+  const shared = cluster && shareChanges(given, cluster, place);
+  const service = shared ?? given;
+  const stateKey = options.stateKey ?? cluster?.keys.derive('request-state', place);
+  const settings = resolveServing({ ...options, stateKey });
+  const runtime = createModernServerState(settings, () => cluster?.members.self);
   const open = new LiveSet<ServedConnection>();
   let leaving = false;
 
@@ -70,13 +93,22 @@ export async function serve(
   const facts: ServedFacts = {
     eras: settings.eras,
     headerParams: (tool, principal) => service.headerParams?.(tool, principal) ?? [],
+    notify({ method, params }, principal, remote) {
+      if (isForeignNotification(method))
+        service.notify?.({ method, params: params ?? {} }, notifier(params, principal, remote));
+    },
     knows: (method) => isDeclared(method, service.capabilities()),
+    cluster,
+    ...(options.home && { home: options.home }),
   };
+  const stopServing = service.serving?.();
   const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
     // Connections that another listener accepted meanwhile must not outlive the failure.
     leaving = true;
     await Promise.all(open.values().map((served) => served.close(0)));
     runtime.close();
+    await stopServing?.();
+    shared?.stopSharing();
     throw error;
   });
 
@@ -86,6 +118,8 @@ export async function serve(
     await Promise.all(open.values().map((served) => served.close(graceMs, abortMs)));
     await Promise.all(listening.map((each) => each.release?.()));
     runtime.close();
+    await stopServing?.();
+    shared?.stopSharing();
   };
 
   // The process's own stdin and stdout cannot be opened again: their end closes the other listeners, too.
@@ -144,6 +178,9 @@ function isListener(value: unknown): boolean {
 const SERVE_OPTIONS: OptionNames<ServeOptions> = {
   ownsProcess: true,
   onClose: true,
+  cluster: true,
+  place: true,
+  home: true,
   clock: true,
   eras: true,
   graceMs: true,

@@ -1,6 +1,8 @@
+import type { Extensions } from '../era/extensions.js';
 import type { Call, Service } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
-import type { CacheHints, Icon } from '../wire/model.js';
+import type { CacheHints, CapabilitySettings, Icon } from '../wire/model.js';
+import type { Context } from './context.js';
 import type { PromptArgumentDefinition } from './prompt-arguments.js';
 import type {
   PromptDefinition,
@@ -18,6 +20,7 @@ import type {
   TemplateRegistration,
 } from './resources/resources.js';
 import type { AnySchema } from './schema.js';
+import type { TaskOptions } from './tasks/options.js';
 import type { ToolDefinition, ToolHandler, ToolRegistration } from './tools.js';
 
 /** What a server tells of itself, and how it lists what it has. */
@@ -36,9 +39,21 @@ export interface ServerOptions {
   readonly cache?: Partial<Record<'discover' | 'tools' | 'prompts' | 'resources' | 'templates', CacheHints>>;
   /** Capabilities to announce from the start, before anything is registered. */
   readonly announce?: ReadonlyArray<'tools' | 'prompts' | 'resources' | 'completions'>;
+  /** Extensions to announce, by their id, with the settings of each: `{ 'io.modelcontextprotocol/ui': {} }`. */
+  readonly extensions?: Extensions;
+  /** Experimental capabilities to announce, by name. */
+  readonly experimental?: Readonly<Record<string, CapabilitySettings>>;
+  /** How tools with `task` are run and kept: where, how long, how many. */
+  readonly tasks?: TaskOptions;
   /** Whether handlers may send log messages to clients that ask for them. Default true. */
   readonly logging?: boolean;
 }
+
+/** Answers a request with an object. It gets the params of the request, and the context. */
+export type MethodHandler = (
+  params: JsonObject,
+  ctx: Context,
+) => Record<string, unknown> | Promise<Record<string, unknown>>;
 
 /** Wraps every call of the server's methods; it may pass another call to `next`. */
 export type Middleware = (call: Call, next: (call?: Call) => Promise<JsonObject>) => Promise<JsonObject>;
@@ -113,6 +128,18 @@ export interface Server extends Service {
     definition: SchemaPromptDefinition<S>,
     handler: SchemaPromptHandler<S>,
   ): PromptRegistration;
+  /**
+   * Answers a request that the core protocol does not define. An extension may.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from '@isthmus/sdk';
+   *
+   * const server = createServer({ name: 'trees', version: '1.0.0', extensions: { 'com.example/trees': {} } });
+   * server.method('com.example/trees/count', () => ({ count: 3 }));
+   * ```
+   */
+  method(name: string, handler: MethodHandler): void;
   /** Tells subscribers that a resource has new content. */
   resourceUpdated(uri: string): void;
   /** The first one added is the outermost. */

@@ -22,6 +22,8 @@ import {
   isStandardSchema,
   type Output,
 } from './schema.js';
+import { readToolTask, type TaskPlan, type ToolTask } from './tasks/options.js';
+import type { TaskRunner } from './tasks/task-runner.js';
 
 /** What clients see of a tool, and the schemas of its input and output. */
 export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySchema | undefined> {
@@ -38,6 +40,11 @@ export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySc
   readonly annotations?: ToolAnnotations;
   readonly icons?: Icon[];
   readonly _meta?: JsonObject;
+  /**
+   * Whether calls run as tasks: `never` (the default), `allowed`, or `required`. The client polls for the result of a task,
+   * and may disconnect meanwhile.
+   */
+  readonly task?: ToolTask;
 }
 
 export type ToolHandler<I, O> = (
@@ -56,6 +63,10 @@ type ToolReturn<O> =
 /** A registered tool: its entry in lists, built once, and how to run it. */
 export interface RegisteredTool {
   readonly listed: Tool;
+  /** The same for sessions of 2025-11-25, if the tool can run as a task. */
+  readonly listedWithTask: Tool | undefined;
+  /** Undefined: its calls never run as tasks. */
+  readonly task: TaskPlan | undefined;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
   /** Arguments that are repeated in headers. */
@@ -81,18 +92,22 @@ export function addTool<I extends AnySchema | undefined, O extends AnySchema | u
   name: string,
   given: ToolDefinition<I, O>,
   run: ToolHandler<I, O>,
+  startTasks: () => void,
 ): ToolRegistration<I, O> {
   let definition: AnyToolDefinition = checkedTool(name, given);
   let handler = run as RegisteredTool['run'];
-  const registration = registry.add(name, buildTool(name, definition, handler), (changes, next) => {
+  const built = buildTool(name, definition, handler);
+  const registration = registry.add(name, built, (changes, next) => {
     const changed = { ...definition, ...checkedTool(name, changes) };
     const changedHandler = (next ?? handler) as RegisteredTool['run'];
     checkHandler(name, changedHandler);
     const tool = buildTool(name, changed, changedHandler);
+    if (tool.task) startTasks();
     definition = changed;
     handler = changedHandler;
     return tool;
   });
+  if (built.task) startTasks();
   warnOfName(name);
   return registration;
 }
@@ -115,6 +130,7 @@ const TOOL_OPTIONS: OptionNames<AnyToolDefinition> = {
   annotations: true,
   icons: true,
   _meta: true,
+  task: true,
 };
 
 function buildTool(name: string, definition: AnyToolDefinition, run: RegisteredTool['run']): RegisteredTool {
@@ -127,9 +143,14 @@ function buildTool(name: string, definition: AnyToolDefinition, run: RegisteredT
   if (inputSchema['type'] !== 'object')
     throw invalidSchema(owner, 'the input must have type "object" at its root');
   const outputSchema = compiledOutput?.json;
-  const listed = { name, title, description, inputSchema, outputSchema, annotations, icons, _meta };
+  const task = readToolTask(owner, definition.task);
+  const shown = { name, title, description, inputSchema, outputSchema, annotations, icons, _meta };
+  const listed = defined(shown) as unknown as Tool;
+  const taskSupport = task?.mode === 'required' ? 'required' : 'optional';
   return {
-    listed: defined(listed) as unknown as Tool,
+    listed,
+    listedWithTask: task && { ...listed, execution: { taskSupport } },
+    task,
     input: compiledInput,
     output: compiledOutput,
     headerParams: headerParamsOf(owner, inputSchema),
@@ -152,12 +173,21 @@ function headerParamsOf(owner: string, inputSchema: JsonObject): readonly Header
 }
 
 /** Runs a tool. Without a promise of the tool or of its schemas the result is synchronous. */
-export function callTool(registry: Registry<RegisteredTool>, call: Call): JsonObject | Promise<JsonObject> {
+export function callTool(
+  registry: Registry<RegisteredTool>,
+  call: Call,
+  tasks: TaskRunner | undefined,
+): JsonObject | Promise<JsonObject> {
   const { name, arguments: args = {} } = call.params;
   if (typeof name !== 'string') throw invalidParams('params.name must be a string');
   if (!isJsonObject(args)) throw invalidParams('params.arguments must be an object');
   const tool = registry.get(name);
   if (!tool) throw invalidParams(`Unknown tool: ${name}`);
+  if (tasks) return tasks.run(call, tool.task, (each) => runTool(tool, args, each));
+  return runTool(tool, args, call);
+}
+
+function runTool(tool: RegisteredTool, args: JsonObject, call: Call): JsonObject | Promise<JsonObject> {
   if (!tool.input) return invoke(tool, args, call);
   const checked = tool.input.check(args);
   return checked instanceof Promise

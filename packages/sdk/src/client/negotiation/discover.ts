@@ -1,4 +1,4 @@
-import { decidesEra, describe, type ProbeOutcome } from '../../era/classify-probe.js';
+import { decidesEra, describe, type ProbeOutcome } from '../../era/classify/classify-probe.js';
 import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
 import { envelope } from '../../era/modern/client-request.js';
 import { isModernRevision, type ModernRevision } from '../../era/revisions.js';

@@ -1,4 +1,4 @@
-import { decidesEra, describe } from '../../era/classify-probe.js';
+import { decidesEra, describe } from '../../era/classify/classify-probe.js';
 import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
 import { isLegacyRevision, type LegacyRevision, newestSession, REVISION_TABLE } from '../../era/revisions.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';

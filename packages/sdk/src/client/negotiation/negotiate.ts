@@ -5,7 +5,7 @@ import {
   lacksDiscover,
   type ProbeOutcome,
   type ProbeVerdict,
-} from '../../era/classify-probe.js';
+} from '../../era/classify/classify-probe.js';
 import type { DiscoveryOutcome, EraVerdict } from '../../era/client/era-verdict.js';
 import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
 import { LegacyClientDialect } from '../../era/legacy/client-dialect.js';

@@ -1,0 +1,257 @@
+import { LazyAbort } from '../../async/abort.js';
+import { createDeferred, type Deferred } from '../../async/deferred.js';
+import { IsthmusError } from '../../errors.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import type { InputRequest, InputResponse } from '../../wire/model.js';
+import { changeTask, type TaskChange } from './change-task.js';
+import type { TaskSettings } from './options.js';
+import { MAX_MESSAGE } from './project-task.js';
+import { isFinished, type TaskOutcome, type TaskRecord } from './store.js';
+import type { TaskChannels } from './task-channels.js';
+
+/** What a running task needs of its runner. */
+export interface TaskContext {
+  readonly settings: TaskSettings;
+  readonly channels: TaskChannels;
+  /** Called for each state that this process sees. */
+  onState(record: TaskRecord): void;
+}
+
+/**
+ * A task that this process runs. The handler's side of it is here; the state that clients see is in the store. Writes go
+ * one after the other. Answers and cancellations come through the store, since another process may have received them.
+ */
+export class RunningTask {
+  readonly id: string;
+  readonly cancellation = new LazyAbort();
+  readonly #context: TaskContext;
+  readonly #open = new Map<string, TaskQuestion>();
+  readonly #unwatch: () => void;
+  #asked = 0;
+  #message: string | undefined;
+  #hasEnded = false;
+  #isWriting = false;
+  #isDirty = false;
+  #isReading = false;
+  #mustReadAgain = false;
+  #writeDue: (() => void) | undefined;
+  #lastWrite = Number.NEGATIVE_INFINITY;
+  #callOffGrace: (() => void) | undefined;
+  #seen = 0;
+
+  constructor(context: TaskContext, record: TaskRecord) {
+    this.id = record.id;
+    this.#context = context;
+    this.#unwatch = context.settings.store.watch(record.id, () => void this.#read());
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Asks the owner of the task. The question stays open until it is answered, withdrawn or too old. */
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+    if (this.#hasEnded) return Promise.reject(taskIsOver());
+    const { clock, maxTtlMs } = this.#context.settings;
+    this.#asked += 1;
+    const key = `${KEY_NAMES[request.method]}-${this.#asked}`;
+    const deferred = createDeferred<InputResponse>();
+    const withdraw = (reason: unknown) => {
+      if (!this.#take(key)) return;
+      deferred.reject(reason as Error);
+      this.#write();
+    };
+    const callOff = clock.after(
+      maxTtlMs,
+      () => withdraw(new IsthmusError('TIMED_OUT', `no answer came within ${maxTtlMs} ms`)),
+      { background: true },
+    );
+    this.#open.set(key, { request, deferred, callOff });
+    signal?.addEventListener('abort', () => withdraw(signal.reason), { once: true });
+    // Questions of one turn of the event loop are shown together.
+    setImmediate(() => this.#write());
+    return deferred.promise;
+  }
+
+  /** Shows the message as the status. Messages that come quickly after each other are shown now and then. */
+  say(message: string): void {
+    if (this.#hasEnded || message === this.#message) return;
+    this.#message = message.slice(0, MAX_MESSAGE);
+    const { clock } = this.#context.settings;
+    const wait = this.#lastWrite + MESSAGE_MS - clock.now();
+    if (wait <= 0) return this.#write();
+    this.#writeDue ??= clock.after(wait, () => this.#write(), { background: true });
+  }
+
+  /** The handler has ended. The first end counts, also if another process was faster. */
+  async finish(end: TaskEnd): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#end(taskIsOver());
+    const change: TaskChange =
+      end === 'cancelled'
+        ? { status: 'cancelled', cancelRequested: true }
+        : 'error' in end
+          ? { status: 'failed', statusMessage: end.error.message.slice(0, MAX_MESSAGE), outcome: end }
+          : { status: 'completed', outcome: end };
+    const record = await this.#persist(change);
+    if (record) this.#tell(record);
+  }
+
+  /** The client or the server ends the task. The handler may still answer. */
+  abort(reason: IsthmusError): void {
+    this.cancellation.abort(reason);
+    for (const key of [...this.#open.keys()]) this.#take(key)?.deferred.reject(reason);
+  }
+
+  /** The result of a task must not be lost because the store is away for a moment. */
+  async #persist(change: TaskChange): Promise<TaskRecord | undefined> {
+    const { clock } = this.#context.settings;
+    for (let pauseMs = 100; ; pauseMs *= 2) {
+      try {
+        return await changeTask(this.#context.settings, this.id, () => change);
+      } catch {
+        if (pauseMs > MAX_PAUSE_MS) return undefined;
+        await new Promise<void>((resolve) => clock.after(pauseMs, resolve, { background: true }));
+      }
+    }
+  }
+
+  #end(reason: IsthmusError): void {
+    this.#hasEnded = true;
+    this.#unwatch();
+    this.#writeDue?.();
+    this.#callOffGrace?.();
+    for (const key of [...this.#open.keys()]) {
+      const question = this.#take(key);
+      // The handler may not await it any more; that must not become an unhandled rejection.
+      question?.deferred.promise.catch(() => {});
+      question?.deferred.reject(reason);
+    }
+  }
+
+  #take(key: string): TaskQuestion | undefined {
+    const question = this.#open.get(key);
+    this.#open.delete(key);
+    question?.callOff();
+    return question;
+  }
+
+  #write(): void {
+    this.#isDirty = true;
+    if (!this.#isWriting) void this.#writeAll();
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#isDirty && !this.#hasEnded) {
+      this.#isDirty = false;
+      this.#writeDue?.();
+      this.#writeDue = undefined;
+      this.#lastWrite = this.#context.settings.clock.now();
+      try {
+        const record = await changeTask(this.#context.settings, this.id, (known) => this.#present(known));
+        if (record) this.#apply(record);
+      } catch (error) {
+        // The owner cannot see the questions, so they cannot be answered.
+        this.#rejectAll(error as Error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  #rejectAll(error: Error): void {
+    for (const key of [...this.#open.keys()]) this.#take(key)?.deferred.reject(error);
+  }
+
+  /** The state that clients should see now. Answers are taken out of the record. */
+  #present(known: TaskRecord): TaskChange {
+    this.#deliver(known);
+    const questions = Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
+    return {
+      questions,
+      answers: {},
+      status: this.#open.size > 0 ? 'input_required' : 'working',
+      ...(this.#message !== undefined && { statusMessage: this.#message }),
+    };
+  }
+
+  #deliver({ answers }: TaskRecord): boolean {
+    let isAny = false;
+    for (const [key, answer] of Object.entries(answers)) {
+      isAny = true;
+      const question = this.#take(key);
+      if ('response' in answer) question?.deferred.resolve(answer.response);
+      else question?.deferred.reject(new IsthmusError('REFUSED_BY_PEER', answer.refusal));
+    }
+    return isAny;
+  }
+
+  async #read(): Promise<void> {
+    this.#mustReadAgain = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#mustReadAgain && !this.#hasEnded) {
+      this.#mustReadAgain = false;
+      const record = await this.#context.settings.store.get(this.id).catch(() => undefined);
+      if (record && !this.#hasEnded) this.#apply(record);
+    }
+    this.#isReading = false;
+  }
+
+  #apply(record: TaskRecord): void {
+    if (record.revision <= this.#seen) return;
+    this.#tell(record);
+    if (isFinished(record)) {
+      const reason = new IsthmusError('CANCELLED', `the task is ${record.status}`);
+      this.#end(reason);
+      return this.cancellation.abort(reason);
+    }
+    if (record.cancelRequested) this.#cancelled();
+    if (this.#deliver(record)) this.#write();
+  }
+
+  /** TASK-M-051: the end of the handler decides. A handler that goes on for long is given up. */
+  #cancelled(): void {
+    if (this.#callOffGrace) return;
+    const { clock, cancelGraceMs } = this.#context.settings;
+    this.#callOffGrace = clock.after(cancelGraceMs, () => void this.finish('cancelled'));
+    this.abort(new IsthmusError('CANCELLED', 'the client cancelled the task'));
+  }
+
+  #tell(record: TaskRecord): void {
+    if (record.revision <= this.#seen) return;
+    this.#seen = record.revision;
+    this.#context.onState(record);
+  }
+}
+
+export type TaskEnd = TaskOutcome | 'cancelled';
+
+interface TaskQuestion {
+  readonly request: InputRequest;
+  readonly deferred: Deferred<InputResponse>;
+  readonly callOff: () => void;
+}
+
+const KEY_NAMES: Record<InputRequest['method'], string> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+};
+
+/** The least time between two messages. */
+const MESSAGE_MS = 200;
+const MAX_PAUSE_MS = 20_000;
+
+function taskIsOver(): IsthmusError {
+  return new IsthmusError('CANCELLED', 'the task is over; no more questions can be asked');
+}
+
+/** The outcome of a task whose process has ended. It is never run again. */
+export const LOST_WORKER: TaskOutcome = {
+  error: {
+    code: ErrorCode.InternalError,
+    message: 'The server ended while it ran this task',
+    data: { reason: 'SERVER_ENDED', sent: 'maybe' },
+  },
+};
