@@ -73,6 +73,7 @@ export interface IsthmusErrorOptions {
   readonly generation?: number | undefined;
   readonly stderrTail?: string | undefined;
   readonly status?: number | undefined;
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** A failure on this side of the wire, with a stable code. */
@@ -89,6 +90,8 @@ export class IsthmusError extends Error {
   readonly status: number | undefined;
   /** The last lines that the server's process wrote to stderr, if the failure concerns a process. */
   readonly stderrTail: string | undefined;
+  /** The scopes that the server wants for the request, if the login does not have them. */
+  readonly scopes: readonly string[] | undefined;
 
   constructor(code: LocalErrorCode, message: string, options?: IsthmusErrorOptions) {
     super(message, options);
@@ -98,12 +101,13 @@ export class IsthmusError extends Error {
     this.generation = options?.generation;
     this.status = options?.status;
     this.stderrTail = options?.stderrTail;
+    this.scopes = options?.scopes;
   }
 
   /** A copy of this error with more details. */
   with(options: Omit<IsthmusErrorOptions, 'cause'>): IsthmusError {
-    const { sent, evidence, generation, stderrTail, status } = this;
-    const known = { sent, evidence, generation, stderrTail, status };
+    const { sent, evidence, generation, stderrTail, status, scopes } = this;
+    const known = { sent, evidence, generation, stderrTail, status, scopes };
     return new IsthmusError(this.code, this.message, { ...known, cause: this.cause, ...options });
   }
 }

@@ -24,16 +24,19 @@ export interface Departure {
 export function planDeparture(at: {
   readonly isStdio: boolean;
   readonly graceMs?: number | undefined;
+  /** How long the process goes on as before, until others serve in its place. */
+  readonly drainMs?: number | undefined;
 }): Departure {
   if (at.isStdio) return { graceMs: 500, abortMs: 100, stepMs: 400, termMs: 750, killMs: 950, exitMs: 1350 };
-  const { graceMs = NETWORK_GRACE_MS } = at;
+  const { graceMs = NETWORK_GRACE_MS, drainMs = 0 } = at;
+  const total = drainMs + graceMs;
   return {
     graceMs,
     abortMs: 150,
     stepMs: Number.POSITIVE_INFINITY,
-    termMs: graceMs + 800,
-    killMs: graceMs + 1400,
-    exitMs: graceMs + 1800,
+    termMs: total + 800,
+    killMs: total + 1400,
+    exitMs: total + 1800,
   };
 }
 

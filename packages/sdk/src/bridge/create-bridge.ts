@@ -4,31 +4,41 @@ import { createDeferred } from '../async/deferred.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/connect.js';
 import { checkConnector } from '../client/options.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import { tell } from '../era/client-dialect-context.js';
-import { IsthmusError } from '../errors.js';
+import { report, tell } from '../era/client-dialect-context.js';
+import { IsthmusError, messageOf } from '../errors.js';
 import type {
   Call,
   Change,
   EarlyMessage,
+  ForeignChange,
+  ForeignNotification,
+  HandledResult,
   HeaderParam,
   OpenListen,
   Peer,
   ServedSession,
   Service,
   SessionKeeper,
+  TaskWatch,
 } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import { VERSION } from '../version.js';
-import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
 import type { BridgeOptions } from './bridge-options.js';
+import { BridgeTasks, shownSupport, withTaskCapabilities } from './bridge-tasks.js';
 import { forward } from './forward.js';
 import { carriedCapabilities, type ForwardContext } from './forwarded-call.js';
 import { BridgedSession, type KeeperContext, listenUpstream } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
 import { cleaned, toClientError, toConnectionError } from './upstream-errors.js';
 import { toUpstreamFacts, type UpstreamFacts, UpstreamTools } from './upstream-facts.js';
-import { declaredCapabilities, EVERYTHING, sessionKey, UpstreamSessions } from './upstream-sessions.js';
+import {
+  declaredCapabilities,
+  EVERYTHING,
+  sessionKey,
+  sharedCapabilities,
+  UpstreamSessions,
+} from './upstream-sessions.js';
 
 /** One upstream, for clients of both eras. Serve it like a server of your own. */
 export interface Bridge extends Service, AsyncDisposable {
@@ -73,19 +83,22 @@ export function createBridge(
     checkConnector('createBridge', upstream);
   }
   checkedOptions('createBridge', options, BRIDGE_OPTIONS);
-  const { stateless, timeoutMs, maxTimeoutMs, maxUpstreamSessions, idleMs, onStartFailed, clean, ...rest } =
-    options;
+  const { stateless, timeoutMs, maxTimeoutMs, maxUpstreamSessions, idleMs, ...others } = options;
+  const { promoteAfterMs, tasks, onStartFailed, clean, ...rest } = others;
   const settings = {
     stateless: stateless ?? false,
     timeoutMs: timeoutMs ?? 600_000,
     maxTimeoutMs: maxTimeoutMs ?? 86_400_000,
     maxUpstreamSessions,
     idleMs: idleMs ?? 600_000,
+    promoteAfterMs,
+    tasks,
     onStartFailed: onStartFailed ?? (() => {}),
     clean: clean ?? ((text: string) => text),
     clock: options.clock ?? systemClock,
   };
-  for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxUpstreamSessions', 'idleMs'] as const) {
+  const limits = ['timeoutMs', 'maxTimeoutMs', 'maxUpstreamSessions', 'idleMs', 'promoteAfterMs'] as const;
+  for (const name of limits) {
     const value = settings[name];
     if (value === undefined || value > 0) continue;
     throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`);
@@ -101,6 +114,8 @@ const BRIDGE_OPTIONS: OptionNames<BridgeOptions & UpstreamOptions> = {
   maxTimeoutMs: true,
   maxUpstreamSessions: true,
   idleMs: true,
+  promoteAfterMs: true,
+  tasks: true,
   onStartFailed: true,
   clean: true,
   clock: true,
@@ -115,8 +130,9 @@ const BRIDGE_OPTIONS: OptionNames<BridgeOptions & UpstreamOptions> = {
   bootMs: true,
 };
 
-type BridgeSettings = Required<Omit<BridgeOptions, 'maxUpstreamSessions'>> & {
-  readonly maxUpstreamSessions: number | undefined;
+type Optional = 'maxUpstreamSessions' | 'promoteAfterMs' | 'tasks';
+type BridgeSettings = Required<Omit<BridgeOptions, Optional>> & {
+  readonly [name in Optional]: BridgeOptions[name] | undefined;
 };
 
 /** A service that forwards every call. */
@@ -126,7 +142,10 @@ class BridgeService implements Bridge {
   readonly #settings: BridgeSettings;
   readonly #sessions: UpstreamSessions;
   #keeperContext: KeeperContext | undefined;
-  readonly #tools = new UpstreamTools();
+  readonly #tools = new UpstreamTools((support, peer) => {
+    const { promoteAfterMs } = this.#settings;
+    return shownSupport(support, peer, this.#facts!, this.#tasks && promoteAfterMs !== undefined);
+  });
   readonly #known = createDeferred<UpstreamFacts>();
   #facts: UpstreamFacts | undefined;
   #context: ForwardContext | undefined;
@@ -135,6 +154,10 @@ class BridgeService implements Bridge {
   /** The callers of these attempts. */
   readonly #learningCallers = new Set<ReconnectingCaller>();
   #closed = false;
+  /** Made when the server is known to have tasks: others cost nothing. */
+  #tasks: BridgeTasks | undefined;
+  /** Those who serve the bridge at the moment, with what ends the tasks for them. */
+  readonly #servings = new Set<TaskServing>();
 
   constructor(upstream: Upstream, settings: BridgeSettings) {
     this.#upstream = upstream;
@@ -194,14 +217,39 @@ class BridgeService implements Bridge {
     else await this.#start(undefined, undefined);
   }
 
-  handle(call: Call): Promise<JsonObject> {
-    return forward(call, this.#sessions, this.#context!);
+  handle(call: Call): HandledResult {
+    return this.#tasks?.handle(call, this.#context!, this.#forward) ?? this.#forward(call);
   }
+
+  async watchTasks(peer: Peer, ids: readonly string[], onChange: (change: ForeignChange) => void) {
+    return this.#tasks?.watchTasks(peer, ids, onChange) ?? NO_TASKS;
+  }
+
+  serving(): () => Promise<void> {
+    const serving: TaskServing = { end: this.#tasks?.serving() };
+    this.#servings.add(serving);
+    return async () => {
+      this.#servings.delete(serving);
+      await serving.end?.();
+    };
+  }
+
+  readonly #forward = (call: Call): HandledResult => forward(call, this.#sessions, this.#context!);
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
     return this.#listen(peer, wanted, onChange).catch((error) => {
       throw cleaned(toClientError(error, { peer, params: {} }, this.#facts!.era), this.#settings.clean);
     });
+  }
+
+  notify(notification: ForeignNotification, peer: Peer): void {
+    const { label } = this.#upstream;
+    const give = async () => {
+      const { caller } = this.#sessions.ofPeer(peer, this.#facts!.era);
+      (caller.ready ?? (await caller.connected())).notify(notification);
+    };
+    if (this.#facts) give().catch((error) => report(label, messageOf(error), notification));
+    else report(label, 'the server is not known yet', notification);
   }
 
   session(client: ServedSession): SessionKeeper {
@@ -262,7 +310,7 @@ class BridgeService implements Bridge {
   async #connect(first: Peer | undefined, principal: string | undefined): Promise<void> {
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
     const own = this.#sessions.areOwn ? first : undefined;
-    const capabilities = own ? declaredCapabilities(own) : EVERYTHING;
+    const capabilities = own ? declaredCapabilities(own) : first ? sharedCapabilities(first) : EVERYTHING;
     const pending = new PendingFirstSession(this.#settings.clock, capabilities);
     const caller: ReconnectingCaller = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
@@ -274,6 +322,7 @@ class BridgeService implements Bridge {
       answers: own?.era === 'legacy' ? pending.answers : {},
       onLog: own?.era === 'legacy' ? pending.onLog : undefined,
       onElicited: own?.era === 'legacy' ? pending.onElicited : undefined,
+      onNotification: own?.era === 'legacy' ? pending.onNotification : undefined,
       onReopened: () => this.#learn(caller),
     });
     this.#learningCallers.add(caller);
@@ -289,24 +338,42 @@ class BridgeService implements Bridge {
     }
   }
 
+  #startTasks(): void {
+    if (this.#tasks) return;
+    const { promoteAfterMs, tasks: options, clock } = this.#settings;
+    this.#tasks = new BridgeTasks({ promoteAfterMs, options, clock });
+    for (const serving of this.#servings) serving.end = this.#tasks.serving();
+  }
+
   readonly #throwConnectionError = (error: unknown): never => {
     throw cleaned(toConnectionError(error), this.#settings.clean);
   };
 
   #learn(caller: ReconnectingCaller): void {
     const { era, revision } = caller.verdict;
-    const facts = toUpstreamFacts(this.#upstream.label, era, revision, caller.server);
-    const { timeoutMs, maxTimeoutMs } = this.#settings;
+    const found = toUpstreamFacts(this.#upstream.label, era, revision, caller.server);
+    const { timeoutMs, maxTimeoutMs, promoteAfterMs, clock } = this.#settings;
+    const offersTasks = found.tasks !== undefined || promoteAfterMs !== undefined;
+    const facts = offersTasks ? { ...found, capabilities: withTaskCapabilities(found.capabilities) } : found;
+    if (offersTasks) this.#startTasks();
     this.#facts = facts;
     this.#known.resolve(facts);
     this.#context = {
       upstream: facts,
       tools: this.#tools,
+      clock,
       timeoutMs,
       maxTimeoutMs,
+      promoteAfterMs,
       clean: this.#settings.clean,
     };
   }
 }
+
+interface TaskServing {
+  end: (() => Promise<void>) | undefined;
+}
+
+const NO_TASKS: TaskWatch = { accepted: [], start() {}, stop() {} };
 
 const UNKNOWN: Implementation = { name: 'isthmus', version: VERSION };

@@ -1,59 +1,136 @@
-import { randomUUID } from 'node:crypto';
+import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { META } from '../era/meta-keys.js';
 import { ProtocolError } from '../errors.js';
 import type { Call, Era } from '../exchange/call.js';
+import { LateResult, type ResultListener } from '../exchange/late-result.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams, type ForwardContext, ForwardedCall } from './forwarded-call.js';
-import { refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
+import { followUpstreamTask, refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
 import { noteRefusal } from './session-changes.js';
 import { cleaned, toClientError } from './upstream-errors.js';
 import { asksForPages, type UpstreamTools, visitPages } from './upstream-facts.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
 
-/** Makes a call of a client to the upstream, and returns its result in the form for this client. */
-export async function forward(
+/** Makes a call of a client to the upstream. Its result has the form for this client. */
+export function forward(
   call: Call,
   sessions: UpstreamSessions,
   context: ForwardContext,
-): Promise<JsonObject> {
-  let session: UpstreamSession | undefined;
-  let upstreamEra = context.upstream.era;
+): LateResult | Promise<JsonObject> {
+  const { era } = context.upstream;
+  let session: UpstreamSession;
   try {
-    session = sessions.of(call, context.upstream.era);
-    session.uses += 1;
-    // The era may have changed since the last connection, so connect before anything depends on it.
-    const connection =
-      session.caller.ready ?? (await session.caller.connected({ signal: call.cancellation }));
-    const { era } = connection;
-    upstreamEra = era;
-    const params = carriedParams(call, era);
-    if (era === 'modern') continueRound(call, params);
-    else refuseLegacy(call);
-    if (era === 'legacy' && isTask(call, context)) return await callAsTask(call, session, context, params);
-    const out = new ForwardedCall(call, params, session.owner, context);
-    const began = session.caller.now();
-    let result: JsonObject;
-    try {
-      // Inlined on purpose: every further promise is a measurable part of the cost of a small call.
-      result = await connection.call(out);
-      if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
-    } catch (error) {
-      if (out.refusal) throw refusedFor(out.refusal, error);
-      const answer = era === 'modern' && call.peer.era === 'legacy' ? serverAnswerIn(error) : undefined;
-      if (answer instanceof ProtocolError) throw answer;
-      if (answer) result = answer;
-      else if (era === 'legacy' && error instanceof ProtocolError)
-        result = await callDifferently(error, call, session, context, params);
-      else result = await session.caller.again(error, out, connection, began);
-    }
-    return carried(result, call, era, context.tools);
+    session = sessions.of(call, era);
   } catch (error) {
-    noteRefusal(session?.owner, error);
-    throw cleaned(toClientError(error, call, upstreamEra), context.clean);
-  } finally {
-    if (session) session.uses -= 1;
+    return Promise.reject(cleaned(toClientError(error, call, era), context.clean));
+  }
+  const forwarding = new Forwarding(call, session, context);
+  const connection = session.caller.ready;
+  if (connection) forwarding.begin(connection);
+  else forwarding.beginLater();
+  return forwarding.outcome;
+}
+
+/** A call on its way to the upstream and back. */
+class Forwarding implements ResultListener {
+  readonly outcome = new LateResult();
+  readonly #call: Call;
+  readonly #session: UpstreamSession;
+  readonly #context: ForwardContext;
+  #connection: TenantCaller | undefined;
+  #out: ForwardedCall | undefined;
+  #began = 0;
+
+  constructor(call: Call, session: UpstreamSession, context: ForwardContext) {
+    this.#call = call;
+    this.#session = session;
+    this.#context = context;
+    session.uses += 1;
+  }
+
+  /** The era may have changed since the last connection, so nothing that depends on it is done before. */
+  beginLater(): void {
+    this.#session.caller.connected({ signal: this.#call.cancellation }).then(
+      (connection) => this.begin(connection),
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  begin(connection: TenantCaller): void {
+    const call = this.#call;
+    const session = this.#session;
+    const context = this.#context;
+    this.#connection = connection;
+    try {
+      const { era } = connection;
+      const params = carriedParams(call, era);
+      if (era === 'modern') continueRound(call, params);
+      else refuseLegacy(call);
+      if (era === 'legacy' && isTask(call, context)) {
+        return this.#follow(runAsTask(call, params, session, context));
+      }
+      this.#out = new ForwardedCall(call, params, session.owner, context);
+      this.#began = session.caller.now();
+      connection.callFor(this, this.#out);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** The upstream has answered. */
+  complete(result: JsonObject): void {
+    const refusal = this.#out?.refusal;
+    if (refusal && result['isError'] === true) this.#failed(refusedFor(refusal, result));
+    else if (result['resultType'] === 'task' && this.#connection!.era === 'modern')
+      this.#follow(followUpstreamTask(result, this.#call, this.#session, this.#context));
+    else this.#succeeded(result);
+  }
+
+  /** The upstream has answered with an error, or not at all. */
+  fail(error: unknown): void {
+    this.#follow(this.#recover(error, this.#out!, this.#connection!));
+  }
+
+  async #recover(error: unknown, out: ForwardedCall, connection: TenantCaller): Promise<JsonObject> {
+    const { era } = connection;
+    const call = this.#call;
+    const { caller } = this.#session;
+    if (out.refusal) throw refusedFor(out.refusal, error);
+    const answer = era === 'modern' && call.peer.era === 'legacy' ? serverAnswerIn(error) : undefined;
+    if (answer instanceof ProtocolError) throw answer;
+    if (answer) return answer;
+    if (era === 'legacy' && error instanceof ProtocolError) {
+      return callDifferently(error, call, this.#session, this.#context, out.params);
+    }
+    return caller.again(error, out, connection, this.#began);
+  }
+
+  #follow(result: Promise<JsonObject>): void {
+    result.then(
+      (last) => this.#succeeded(last),
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  #succeeded(result: JsonObject): void {
+    let own: JsonObject;
+    try {
+      own = carried(result, this.#call, this.#connection!.era, this.#context.tools);
+    } catch (error) {
+      return this.#failed(error);
+    }
+    this.#session.uses -= 1;
+    this.outcome.complete(own);
+  }
+
+  #failed(error: unknown): void {
+    const { upstream, clean } = this.#context;
+    const era = this.#connection?.era ?? upstream.era;
+    this.#session.uses -= 1;
+    noteRefusal(this.#session.owner, error);
+    this.outcome.fail(cleaned(toClientError(error, this.#call, era), clean));
   }
 }
 
@@ -92,7 +169,7 @@ function carried(result: JsonObject, call: Call, upstreamEra: Era, tools: Upstre
       return requestState === undefined ? round : { ...round, state: requestState };
     }
   }
-  const learned = call.method === 'tools/list' ? tools.learn(result, call.peer.principal) : result;
+  const learned = call.method === 'tools/list' ? tools.learn(result, call.peer) : result;
   if (call.peer.era === 'modern' || upstreamEra === 'legacy') return learned;
   return withoutEnvelope(carriedPage(learned));
 }
@@ -120,8 +197,8 @@ async function callDifferently(
   context: ForwardContext,
   params: JsonObject,
 ): Promise<JsonObject> {
-  const mayBeTask = call.method === 'tools/call' && context.upstream.hasToolTasks;
-  if (mayBeTask && wantsTask(refusal)) return callAsTask(call, session, context, params);
+  const mayBeTask = call.method === 'tools/call' && context.upstream.tasks === 'legacy';
+  if (mayBeTask && wantsTask(refusal)) return runAsTask(call, params, session, context);
   let error: unknown = refusal;
   for (let visits = 0; visits < MAX_VISITS; visits += 1) {
     if (call.peer.era === 'legacy' || !asksForPages(error)) break;
@@ -138,36 +215,11 @@ async function callDifferently(
   throw error;
 }
 
-function isTask({ method, params, peer }: Call, { upstream, tools }: ForwardContext): boolean {
-  return upstream.hasToolTasks && method === 'tools/call' && tools.onlyAsTask(params['name'], peer.principal);
-}
-
-function callAsTask(
-  call: Call,
-  session: UpstreamSession,
-  context: ForwardContext,
-  params: JsonObject,
-): Promise<JsonObject> {
-  // PROG-011: a task reports progress with the token that it was started with.
-  const progressToken = call.wantsProgress ? randomUUID() : undefined;
-  return runAsTask(
-    {
-      make: async (method, ofTask) => {
-        const out = new ForwardedCall(call, ofTask, session.owner, context, { method, progressToken });
-        const result = await session.caller.call(out).catch((error: unknown) => {
-          throw out.refusal ? refusedFor(out.refusal, error) : error;
-        });
-        if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
-        return result;
-      },
-      cancel: (method, ofTask) => {
-        const { timeoutMs } = context;
-        return session.caller.call({ method, params: ofTask, timeoutMs, maxTimeoutMs: timeoutMs });
-      },
-    },
-    params,
-    call.cancellation,
-  );
+/** Whether a legacy upstream is asked to run the call as a task. */
+function isTask({ method, params, peer, task }: Call, { upstream, tools }: ForwardContext): boolean {
+  if (upstream.tasks !== 'legacy' || method !== 'tools/call') return false;
+  const support = tools.taskSupport(params['name'], peer.principal);
+  return support === 'required' || (support === 'optional' && task?.id !== undefined);
 }
 
 /** How often the user may be sent to pages for one call. */

@@ -1,7 +1,9 @@
 import type { Cancellation } from '../async/abort.js';
+import type { Clock } from '../async/clock.js';
+import { TASKS_EXTENSION, takesTasks, withoutExtension } from '../era/extensions.js';
 import { META } from '../era/meta-keys.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Call, Era, OnBehalfOf, OutgoingCall } from '../exchange/call.js';
+import type { Call, Era, ForeignNotification, OnBehalfOf, OutgoingCall } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
@@ -14,17 +16,19 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../wire/model.js';
-import { RELATED_TASK } from './run-as-task.js';
 import { noteElicitation } from './session-changes.js';
 import { markForClient } from './upstream-errors.js';
-import { TASKS, type UpstreamFacts, type UpstreamTools } from './upstream-facts.js';
+import type { UpstreamFacts, UpstreamTools } from './upstream-facts.js';
 
 /** How calls are made to the upstream. */
 export interface ForwardContext {
   readonly upstream: UpstreamFacts;
   readonly tools: UpstreamTools;
+  readonly clock: Clock;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
+  /** Calls of clients that take tasks may go on for long. */
+  readonly promoteAfterMs: number | undefined;
   /** Removes secrets from errors of the connection that clients get. */
   readonly clean: (text: string) => string;
 }
@@ -33,6 +37,8 @@ export interface ForwardContext {
 interface TaskRequest {
   readonly method: string;
   readonly progressToken: string | undefined;
+  /** The request is made although the call is cancelled. */
+  readonly isDetached?: boolean;
 }
 
 /** A call of a client, made to the upstream on its behalf. */
@@ -44,7 +50,7 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   readonly maxTimeoutMs: number;
   readonly manual = true;
   readonly retry: 'safe' | undefined;
-  readonly signal: Cancellation;
+  readonly signal: Cancellation | undefined;
   readonly logLevel: LoggingLevel | undefined;
   readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
   readonly onLog: ((entry: LogEntry) => void) | undefined;
@@ -52,6 +58,7 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   readonly behalf: OnBehalfOf;
   readonly #call: Call;
   readonly #owner: object | undefined;
+  readonly #declaresTasks: boolean;
   /** The error that the client gets when the upstream fails because it could not ask (META-008). */
   refusal: ProtocolError | undefined;
 
@@ -60,25 +67,31 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
     call: Call,
     params: JsonObject,
     owner: object | undefined,
-    { upstream, timeoutMs, maxTimeoutMs }: ForwardContext,
+    { upstream, timeoutMs, maxTimeoutMs, promoteAfterMs }: ForwardContext,
     ofTask?: TaskRequest,
   ) {
     const isModern = call.peer.era === 'modern';
     const logs = upstream.capabilities.logging !== undefined;
     this.method = ofTask?.method ?? call.method;
     this.params = params;
-    this.timeoutMs = timeoutMs;
-    this.maxTimeoutMs = call.wantsProgress ? maxTimeoutMs : timeoutMs;
-    this.retry = SAFE.has(call.method) ? 'safe' : undefined;
+    const { task } = call;
+    const isQuick = ofTask !== undefined && QUICK.has(ofTask.method);
+    const mayTakeLong = task !== undefined && (promoteAfterMs !== undefined || task.id !== undefined);
+    const isLong = mayTakeLong && !isQuick;
+    const wantsProgress = isLong || (call.wantsProgress && !isQuick);
+    this.timeoutMs = isLong ? maxTimeoutMs : timeoutMs;
+    this.maxTimeoutMs = wantsProgress ? maxTimeoutMs : timeoutMs;
+    this.retry = SAFE.has(this.method) ? 'safe' : undefined;
     this.logLevel = call.logLevel;
-    this.onProgress = call.wantsProgress ? (update) => call.progress(update) : undefined;
-    const wantsLogs = logs && (!isModern || call.logLevel !== undefined);
+    this.onProgress = wantsProgress ? (update) => call.progress(update) : undefined;
+    const wantsLogs = logs && !isQuick && (!isModern || call.logLevel !== undefined);
     this.onLog = wantsLogs ? (entry) => call.log(entry) : undefined;
-    this.progressToken = ofTask?.progressToken;
+    this.progressToken = isQuick ? undefined : ofTask?.progressToken;
     this.behalf = this;
     this.#call = call;
     this.#owner = owner;
-    this.signal = call.cancellation;
+    this.signal = ofTask?.isDetached ? undefined : call.cancellation;
+    this.#declaresTasks = upstream.tasks === 'extension' && declaresTasks(call);
   }
 
   get owner(): object {
@@ -93,6 +106,10 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
     return this.#owner;
   }
 
+  get number(): number | undefined {
+    return this.#call.number;
+  }
+
   get client(): string {
     return clientKey(this.#call.peer);
   }
@@ -105,7 +122,12 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
     const { capabilities } = this.#call.peer;
     const { extensions, tasks, roots } = capabilities;
     const isPlain = extensions === undefined && tasks === undefined && !roots?.listChanged;
-    return isPlain ? capabilities : carriedCapabilities(capabilities);
+    const carried = isPlain ? capabilities : carriedCapabilities(capabilities);
+    return this.#declaresTasks ? withTasks(carried) : carried;
+  }
+
+  notify(notification: ForeignNotification): void {
+    this.#call.notify(notification);
   }
 
   async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
@@ -124,14 +146,19 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   }
 }
 
-/** Tasks and changes of roots are not carried, so they are not declared to the upstream. */
+/** TASK-M-003: a modern client is given a task only if it declares so. For legacy clients the bridge waits for the end. */
+function declaresTasks({ method, peer }: Call): boolean {
+  return method === 'tools/call' && (peer.era === 'legacy' || takesTasks(peer.capabilities));
+}
+
+function withTasks(capabilities: ClientCapabilities): ClientCapabilities {
+  return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
+}
+
+/** The tasks of clients are between them and the bridge, and changes of roots are not carried: neither is declared. */
 export function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
-  const { tasks, extensions, roots, ...rest } = capabilities;
-  const { [TASKS]: _tasks, ...others } = extensions ?? {};
-  const carried: ClientCapabilities = rest;
-  if (roots) carried.roots = {};
-  if (Object.keys(others).length > 0) carried.extensions = others;
-  return carried;
+  const { tasks, roots, ...carried } = withoutExtension(capabilities, TASKS_EXTENSION);
+  return roots ? { ...carried, roots: {} } : carried;
 }
 
 /** Removes what the client must not see: the progress token of the upstream, tasks, and in the modern era `elicitationId` (ELIC-007). */
@@ -139,12 +166,15 @@ export function questionForClient(request: InputRequest, clientEra: Era): InputR
   const params = request.params as JsonObject | undefined;
   if (params === undefined) return request;
   const { _meta, ...rest } = params;
-  const { progressToken, [RELATED_TASK]: _task, ...meta } = (_meta ?? {}) as JsonObject;
+  const { progressToken, [META.relatedTask]: _task, ...meta } = (_meta ?? {}) as JsonObject;
   const kept: JsonObject = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
   if (clientEra === 'modern') delete kept['elicitationId'];
   if (request.method === 'roots/list' && Object.keys(kept).length === 0) return { method: 'roots/list' };
   return { method: request.method, params: kept } as InputRequest;
 }
+
+/** Requests about a task that are answered at once. */
+const QUICK: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
 /** Methods without side effects: they may be repeated when a connection was lost. */
 const SAFE: ReadonlySet<string> = new Set([
@@ -155,6 +185,8 @@ const SAFE: ReadonlySet<string> = new Set([
   'prompts/list',
   'prompts/get',
   'completion/complete',
+  'tasks/get',
+  'tasks/result',
 ]);
 
 /** The `_meta` key by which a modern client names one of several conversations that it has with the same server. */
@@ -196,7 +228,7 @@ function carriedMeta(meta: unknown): JsonObject | undefined {
   return carried;
 }
 
-/** The bridge declares no tasks to clients, so what a client sends about them is ignored (TASK-004). */
+/** A task of the client is one of the bridge, and not one of the upstream. */
 const HOP_PARAMS: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState', 'task']);
 
 const ENVELOPE: ReadonlySet<string> = new Set([

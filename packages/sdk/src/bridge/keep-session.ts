@@ -52,6 +52,7 @@ export class BridgedSession implements SessionKeeper {
         client.ask(questionForClient(request, 'legacy'), signal),
       ),
       onLog: client.log,
+      onNotification: client.notify,
       onElicited(id) {
         if (sessions.areOwn || knowsElicitation(client.peer, id)) client.elicited(id);
       },
@@ -111,6 +112,8 @@ export function answersBy(
         ask({ method: 'sampling/createMessage', params }, signal) as Promise<never>,
       tools: sampling.tools !== undefined,
     }),
+    other: (request, { signal }) =>
+      ask(request as unknown as InputRequest, signal) as Promise<Record<string, unknown>>,
     ...(roots && {
       roots: async () => {
         const never = new AbortController().signal;
@@ -127,11 +130,14 @@ export async function listenUpstream(
   onChange: (change: Change) => void,
   as: CallerIdentity,
 ): Promise<OpenListen> {
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, ...others } =
+    wanted;
   const filter: Wanted = {
-    tools: wanted.toolsListChanged ?? false,
-    prompts: wanted.promptsListChanged ?? false,
-    resources: wanted.resourcesListChanged ?? false,
-    uris: wanted.resourceSubscriptions ?? [],
+    tools: toolsListChanged ?? false,
+    prompts: promptsListChanged ?? false,
+    resources: resourcesListChanged ?? false,
+    uris: resourceSubscriptions ?? [],
+    others,
   };
   const changes = await caller.listen(filter, as);
   const ended = new Promise<ListenEnd>((resolve) => changes.follow(onChange, resolve));

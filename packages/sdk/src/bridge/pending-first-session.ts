@@ -5,7 +5,7 @@ import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import { type Answers, answerQuestion } from '../era/answers.js';
 import { readInitialize, usableCapabilities } from '../era/legacy/handshake.js';
 import { readEnvelope } from '../era/modern/envelope.js';
-import type { EarlyMessage, Peer } from '../exchange/call.js';
+import type { EarlyMessage, ForeignNotification, Peer } from '../exchange/call.js';
 import type { ClientCapabilities, LogEntry } from '../wire/model.js';
 import { answersBy } from './keep-session.js';
 
@@ -31,6 +31,7 @@ export class PendingFirstSession {
   readonly answers: Answers;
   readonly onLog: (entry: LogEntry) => void;
   readonly onElicited: (elicitationId: string) => void;
+  readonly onNotification: (notification: ForeignNotification) => void;
   readonly #taken = createDeferred<UpstreamTenant>();
 
   constructor(clock: Clock, capabilities: ClientCapabilities) {
@@ -40,6 +41,8 @@ export class PendingFirstSession {
       return answerQuestion(answers, request, signal);
     });
     this.onElicited = (id) => void this.#taken.promise.then(({ onElicited }) => onElicited?.(id));
+    this.onNotification = (notification) =>
+      void this.#taken.promise.then(({ onNotification }) => onNotification?.(notification));
     this.onLog = (entry) => void this.#taken.promise.then(({ onLog }) => onLog?.(entry));
   }
 
@@ -61,6 +64,7 @@ const NO_CLIENT: Promise<UpstreamTenant> = Promise.resolve({
   answers: {},
   onLog: undefined,
   onElicited: undefined,
+  onNotification: undefined,
 });
 /** How long a question waits for the client. */
 const CLIENT_WAIT_MS = 2000;

@@ -1,55 +1,102 @@
-import type { Cancellation } from '../async/abort.js';
+import { randomUUID } from 'node:crypto';
+import { awaitLegacyTask, legacyTaskId } from '../client/tasks/await-legacy-task.js';
+import { followTask } from '../client/tasks/follow-task.js';
 import { ProtocolError } from '../errors.js';
+import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import { type ForwardContext, ForwardedCall, questionForClient } from './forwarded-call.js';
 import { markForClient } from './upstream-errors.js';
+import type { UpstreamSession } from './upstream-sessions.js';
 
-/** Makes calls to the upstream. */
-export interface TaskCaller {
-  /** On behalf of the client that called the tool, while it waits. */
-  make(method: string, params: JsonObject): Promise<JsonObject>;
-  /** After the client has stopped waiting. */
-  cancel(method: string, params: JsonObject): Promise<JsonObject>;
-}
-
-/**
- * Calls a tool that a 2025-11-25 server only runs as a task, for a client without tasks: starts the task, waits for it,
- * and returns its result as the result of the call.
- */
+/** Runs a tool that a 2025-11-25 server takes as a task, for a client without tasks or for a task of the bridge. */
 export async function runAsTask(
-  { make, cancel }: TaskCaller,
+  call: Call,
   params: JsonObject,
-  signal: Cancellation,
+  session: UpstreamSession,
+  context: ForwardContext,
 ): Promise<JsonObject> {
-  const created = await make('tools/call', { ...params, task: { ttl: TASK_TTL_MS } });
-  const task = created['task'];
-  const taskId = isJsonObject(task) ? task['taskId'] : undefined;
+  // PROG-011: a task reports progress with the token that it was started with.
+  const progressToken = call.wantsProgress ? randomUUID() : undefined;
+  const request = requestsOf(call, session, context, progressToken);
+  const created = await request('tools/call', { ...params, task: { ttl: TASK_TTL_MS } });
   // The server answered with a result instead of a task.
-  if (typeof taskId !== 'string') return created;
-  const onAbort = () => void cancel('tasks/cancel', { taskId }).catch(() => {});
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return withoutTask(await make('tasks/result', { taskId }));
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  if (legacyTaskId(created) === undefined) return created;
+  const { upstream } = context;
+  return awaitLegacyTask(created, {
+    request,
+    cancel:
+      upstream.tasks === 'legacy' && upstream.cancelsTasks ? cancelsOf(call, session, context) : undefined,
+    onMessage: messagesTo(call),
+    cancellation: call.cancellation,
+    clock: context.clock,
+  });
 }
 
-/** Removes the id of the task, which the client does not know. */
-function withoutTask(result: JsonObject): JsonObject {
-  const { _meta, ...rest } = result;
-  if (!isJsonObject(_meta)) return result;
-  const { [RELATED_TASK]: _task, ...own } = _meta;
-  return Object.keys(own).length > 0 ? { ...rest, _meta: own } : rest;
+/** Follows a task of a modern server. If the client takes tasks, the bridge gives it one of its own. */
+export async function followUpstreamTask(
+  created: JsonObject,
+  call: Call,
+  session: UpstreamSession,
+  context: ForwardContext,
+): Promise<JsonObject> {
+  await call.task?.begin();
+  const onMessage = messagesTo(call);
+  return followTask(created, {
+    request: requestsOf(call, session, context, undefined),
+    cancel: cancelsOf(call, session, context),
+    ask: (request, signal) => call.ask(questionForClient(request, call.peer.era), signal),
+    ...(onMessage && { onMessage }),
+    cancellation: call.cancellation,
+    clock: context.clock,
+  });
 }
 
-/** Whether the error means that the tool must be called as a task. */
+/** The status of the upstream's task is shown as the status of the bridge's task, or as progress of the call. */
+function messagesTo(call: Call): ((message: string) => void) | undefined {
+  const { task } = call;
+  if (task?.id !== undefined) return (message) => task.say(message);
+  if (!call.wantsProgress) return undefined;
+  let progress = 0;
+  return (message) => call.progress({ progress: ++progress, message });
+}
+
+type TaskRequests = (method: string, params: JsonObject) => Promise<JsonObject>;
+
+/** Makes requests about a task on behalf of the client that called the tool. */
+function requestsOf(
+  call: Call,
+  session: UpstreamSession,
+  context: ForwardContext,
+  progressToken: string | undefined,
+): TaskRequests {
+  return async (method, params) => {
+    const out = new ForwardedCall(call, params, session.owner, context, { method, progressToken });
+    const result = await session.caller.call(out).catch((error: unknown) => {
+      throw out.refusal ? refusedFor(out.refusal, error) : error;
+    });
+    if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
+    return result;
+  };
+}
+
+/** Cancels a task after its client has stopped waiting. */
+function cancelsOf(call: Call, session: UpstreamSession, context: ForwardContext) {
+  return (params: JsonObject) => {
+    const method = 'tasks/cancel';
+    const ofTask = { method, progressToken: undefined, isDetached: true };
+    return session.caller.call(new ForwardedCall(call, params, session.owner, context, ofTask));
+  };
+}
+
+/** Whether the error means that the tool must be called as a task (TASK-L-010, TASK-L-012). */
 export function wantsTask(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
+  if (!(error instanceof ProtocolError)) return false;
+  return error.code === ErrorCode.MethodNotFound || error.code === ErrorCode.InvalidRequest;
 }
 
-export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
-const TASK_TTL_MS = 3_600_000;
+/** The result is read as soon as it is there, so only the time that the task runs counts. */
+const TASK_TTL_MS = 86_400_000;
 
 /**
  * The error when a legacy server failed a call because the client could not be asked. It names the missing capability

@@ -1,8 +1,9 @@
+import { hasTasks, TASKS_EXTENSION, withoutExtension } from '../era/extensions.js';
 import { readHeaderParams } from '../era/modern/headers.js';
 import { isAtLeast } from '../era/revisions.js';
 import { ProtocolError } from '../errors.js';
 import { ByPrincipal } from '../exchange/by-principal.js';
-import type { Call, Era, HeaderParam, ServerFacts } from '../exchange/call.js';
+import type { Call, Era, HeaderParam, Peer, ServerFacts } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../wire/model.js';
@@ -16,8 +17,10 @@ export interface UpstreamFacts {
   readonly instructions: string | undefined;
   /** Only the capabilities that the bridge can forward. */
   readonly capabilities: ServerCapabilities;
-  /** The upstream runs tools as tasks, some perhaps only so. */
-  readonly hasToolTasks: boolean;
+  /** How the upstream runs tools as tasks: as 2025-11-25 has it, as the extension has it, or not at all. */
+  readonly tasks: 'legacy' | 'extension' | undefined;
+  /** A legacy upstream takes `tasks/cancel`. */
+  readonly cancelsTasks: boolean;
 }
 
 export function toUpstreamFacts(
@@ -27,38 +30,47 @@ export function toUpstreamFacts(
   server: ServerFacts,
 ): UpstreamFacts {
   const { info = { name: label, version: '0.0.0' }, capabilities, instructions } = server;
-  const requests = capabilities.tasks?.['requests'] as { tools?: { call?: unknown } } | undefined;
+  const { requests, cancel } = (capabilities.tasks ?? {}) as {
+    requests?: { tools?: { call?: unknown } };
+    cancel?: unknown;
+  };
+  const hasLegacyTasks = era === 'legacy' && requests?.tools?.call !== undefined;
   return {
     era,
     revision,
     info,
     instructions,
     capabilities: carried(capabilities, era, revision),
-    hasToolTasks: requests?.tools?.call !== undefined,
+    tasks: hasLegacyTasks ? 'legacy' : era === 'modern' && hasTasks(capabilities) ? 'extension' : undefined,
+    cancelsTasks: cancel !== undefined,
   };
 }
 
 /** All capabilities except tasks, unknown ones included. */
 function carried(capabilities: ServerCapabilities, era: Era, revision: string): ServerCapabilities {
-  const { tasks, extensions, ...rest } = capabilities;
-  const { [TASKS]: _tasks, ...others } = extensions ?? {};
+  const { tasks, ...rest } = withoutExtension(capabilities, TASKS_EXTENSION);
   const kept: ServerCapabilities = rest;
-  if (Object.keys(others).length > 0) kept.extensions = others;
   // The first revision had completion but no capability for it. A server without completion answers with an error.
   const mayComplete = era === 'legacy' && !isAtLeast(revision, '2025-03-26');
   if (mayComplete && (rest.prompts || rest.resources)) kept.completions ??= {};
   return kept;
 }
 
-export const TASKS = 'io.modelcontextprotocol/tasks';
-
 /** What the bridge remembers of tool lists, by principal: a server may have different tools for each. */
 export class UpstreamTools {
   readonly #tools = new ByPrincipal(() => new Map<string, ToolFacts>());
 
-  /** Remembers the tools, and returns the list without `execution`: the client does not use tasks (wire sheet §14). */
-  learn(result: JsonObject, principal: string | undefined): JsonObject {
+  readonly #shown: (support: unknown, peer: Peer) => unknown;
+
+  /** `shown`: the `taskSupport` of a tool as a client is shown it. Undefined: without the member `execution`. */
+  constructor(shown: (support: unknown, peer: Peer) => unknown) {
+    this.#shown = shown;
+  }
+
+  /** Remembers the tools, and returns the list with `execution` as this client needs it. */
+  learn(result: JsonObject, peer: Peer): JsonObject {
     const { tools } = result;
+    const { principal } = peer;
     if (!Array.isArray(tools)) return result;
     let rebuilt = false;
     const carried = tools.map((tool: unknown) => {
@@ -66,13 +78,15 @@ export class UpstreamTools {
       const { name } = tool;
       const read = readHeaderParams(tool['inputSchema']);
       const { execution, ...rest } = tool;
+      const support = isJsonObject(execution) ? execution['taskSupport'] : undefined;
       this.#note(principal, name, {
         headers: read.kind === 'valid' ? read.params : [],
-        onlyAsTask: isJsonObject(execution) && execution['taskSupport'] === 'required',
+        taskSupport: isTaskSupport(support) ? support : undefined,
       });
-      if (execution === undefined) return tool;
+      const shown = this.#shown(support, peer);
+      if (shown === support) return tool;
       rebuilt = true;
-      return rest;
+      return shown === undefined ? rest : { ...rest, execution: { taskSupport: shown } };
     });
     return rebuilt ? { ...result, tools: carried } : result;
   }
@@ -81,13 +95,19 @@ export class UpstreamTools {
     return this.#tools.get(principal)?.get(tool)?.headers ?? [];
   }
 
-  onlyAsTask(tool: unknown, principal: string | undefined): boolean {
-    return this.#tools.get(principal)?.get(tool as string)?.onlyAsTask ?? false;
+  /** How a legacy upstream runs the tool as a task. Undefined: not at all, or the tool is not known. */
+  taskSupport(tool: unknown, principal: string | undefined): TaskSupport | undefined {
+    return this.#tools.get(principal)?.get(tool as string)?.taskSupport;
+  }
+
+  /** Whether something is known of the tools of this principal. */
+  isKnown(principal: string | undefined): boolean {
+    return this.#tools.get(principal) !== undefined;
   }
 
   /** Most tools have nothing to remember. */
   #note(principal: string | undefined, name: string, facts: ToolFacts): void {
-    if (facts.headers.length === 0 && !facts.onlyAsTask) {
+    if (facts.headers.length === 0 && facts.taskSupport === undefined) {
       this.#tools.get(principal)?.delete(name);
       return;
     }
@@ -100,7 +120,13 @@ export class UpstreamTools {
 
 interface ToolFacts {
   readonly headers: readonly HeaderParam[];
-  readonly onlyAsTask: boolean;
+  readonly taskSupport: TaskSupport | undefined;
+}
+
+export type TaskSupport = 'optional' | 'required';
+
+export function isTaskSupport(value: unknown): value is TaskSupport {
+  return value === 'optional' || value === 'required';
 }
 
 /** For one principal. A tool beyond this limit is called as if its list had not been read. */

@@ -1,6 +1,8 @@
 import type { Clock } from '../async/clock.js';
 import type { Upstream, UpstreamSessionOptions, UpstreamTenant } from '../client/connect.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import { unionOf } from '../era/answers.js';
+import { SHARED_EXTENSIONS, TASKS_EXTENSION, withoutExtension } from '../era/extensions.js';
 import { IsthmusError } from '../errors.js';
 import type { Call, Era, Peer } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';
@@ -84,7 +86,7 @@ export class UpstreamSessions {
     const session: UpstreamSession = {
       caller: this.#open(
         peer,
-        own ? declaredCapabilities(peer) : EVERYTHING,
+        own ? declaredCapabilities(peer) : sharedCapabilities(peer),
         given,
         own ? peer.info : undefined,
       ),
@@ -118,10 +120,9 @@ export class UpstreamSessions {
     const { clock } = this.#options;
     // A legacy server learns the capabilities of its client only once, when the session is opened.
     const exact = this.areOwn && upstreamEra === 'legacy';
-    const capabilities = this.areOwn ? declaredCapabilities(peer) : EVERYTHING;
     const key =
       exact || conversation !== undefined || peer.principal !== undefined
-        ? JSON.stringify([peer.principal, conversation, exact ? capabilities : 0])
+        ? JSON.stringify([peer.principal, conversation, exact ? declaredCapabilities(peer) : 0])
         : '';
     let session = this.#shared.get(key);
     if (!session) {
@@ -132,8 +133,8 @@ export class UpstreamSessions {
       } else this.#checkRoom(maxUpstreamSessions, this.size, peer);
       const caller = this.#open(
         peer,
-        capabilities,
-        { answers: {}, onLog: undefined, onElicited: undefined },
+        this.areOwn ? declaredCapabilities(peer) : sharedCapabilities(peer),
+        { answers: {}, onLog: undefined, onElicited: undefined, onNotification: undefined },
         undefined,
       );
       session = { caller, owner: undefined, uses: 0, usedAt: 0, key, who: clientKey(peer) };
@@ -165,6 +166,7 @@ export class UpstreamSessions {
       answers: given.answers,
       onLog: given.onLog,
       onElicited: given.onElicited,
+      onNotification: given.onNotification,
       onReopened: () => onReopened(caller),
     });
     return caller;
@@ -264,17 +266,23 @@ export const EVERYTHING: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: {},
+  extensions: SHARED_EXTENSIONS,
 };
 
-/** The capabilities that are declared to an upstream for its one client. */
+/** The capabilities that are declared to an upstream for its one client, also those that the bridge does not know. */
 export function declaredCapabilities({ capabilities, era }: Peer): ClientCapabilities {
-  const { elicitation, sampling, roots, experimental } = capabilities;
-  const declared: ClientCapabilities = {};
-  if (elicitation) declared.elicitation = elicitation;
-  if (sampling) declared.sampling = sampling;
-  if (roots) declared.roots = era === 'legacy' ? roots : {};
-  if (experimental) declared.experimental = experimental;
-  return declared;
+  const { tasks, roots, ...rest } = withoutExtension(capabilities, TASKS_EXTENSION);
+  return roots ? { ...rest, roots: era === 'legacy' ? roots : {} } : rest;
+}
+
+/**
+ * The capabilities that are declared to an upstream of several clients when this one connects: what a bridge carries for
+ * any client, and the extensions, experiments and unknown capabilities of this one. A legacy process is told what the
+ * clients have declared that are there when it starts.
+ */
+export function sharedCapabilities(peer: Peer): ClientCapabilities {
+  const { elicitation, sampling, roots, ...others } = declaredCapabilities(peer);
+  return Object.keys(others).length > 0 ? unionOf([EVERYTHING, others]) : EVERYTHING;
 }
 
 /** Equal keys: a session that was opened for one client can serve the other. */

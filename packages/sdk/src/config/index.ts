@@ -1,6 +1,7 @@
 /** Reads servers from the configuration files of MCP applications. */
 
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
+export type { AccessEffect, AccessRule, AccessSettings, ScopeRules } from './read-access.js';
 export type { GatewaySettings } from './read-gateway.js';
 export { mergeGateways } from './read-gateway.js';
 export type { Servers } from './read-servers.js';

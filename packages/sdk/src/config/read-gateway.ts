@@ -3,6 +3,7 @@ import { type Document, isTable, kindOf, type Path } from './documents/document.
 import { expand, type Resolve, reportFailure } from './expand.js';
 import { flawOf, MS_OR_NONE, notKnown, type ValueKind } from './options/option-kinds.js';
 import { LIMITS } from './options/option-table.js';
+import { ACCESS, type AccessSettings } from './read-access.js';
 import type { ConfigReport } from './report.js';
 import type { LimitSettings } from './server-spec.js';
 
@@ -18,6 +19,8 @@ export interface GatewaySettings {
   readonly drainMs?: number;
   /** How long a list of all servers waits for a server that does not answer. */
   readonly patienceMs?: number;
+  /** What callers may do. */
+  readonly access?: AccessSettings;
 }
 
 /** Reads the block `gateway` of a file. No other application uses it, so an invalid value is an error. */
@@ -38,7 +41,9 @@ export function readGateway({ root }: Document, report: ConfigReport, resolve: R
     const path = ['gateway', name];
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name as keyof GatewaySettings] : undefined;
     if (!kind) {
-      report.warning(path, notKnown(name, GATEWAY_NAMES));
+      // Without the block that restricts callers, more would be allowed than the author wants.
+      const guards = nearMiss(name, ['access']) !== undefined;
+      report[guards ? 'error' : 'warning'](path, notKnown(name, GATEWAY_NAMES));
       continue;
     }
     const before = report.problems.length;
@@ -79,6 +84,7 @@ const KINDS: Readonly<Record<keyof GatewaySettings, ValueKind>> = {
   limits: LIMITS,
   drainMs: MS_OR_NONE,
   patienceMs: MS_OR_NONE,
+  access: ACCESS,
 };
 
 export const GATEWAY_NAMES = Object.keys(KINDS);

@@ -34,17 +34,28 @@ export interface UrlSpec extends ServerSettings, Defined {
 
 /**
  * How requests get their login. `stored` uses the logins of this user and renews them; it never begins one.
- * `client-credentials` needs no user.
+ * `client-credentials` needs no user. `token-exchange` is for gateways: the token of each caller is changed for one of the
+ * server (RFC 8693). `per-user` is for gateways, too: each caller logs in to the server itself.
  */
 export interface UrlAuth {
-  readonly mode: 'stored' | 'client-credentials';
+  readonly mode: 'stored' | 'client-credentials' | 'token-exchange' | 'per-user';
   readonly clientId?: string;
-  readonly clientSecret?: string;
+  readonly clientSecret?: string | { readonly file: string };
+  /** Signs assertions in the place of a secret. */
+  readonly privateKey?: {
+    readonly pem: { readonly file: string };
+    readonly algorithm: string;
+    readonly keyId?: string;
+  };
   readonly issuer?: string;
   readonly tokenEndpoint?: string;
   readonly scopes?: readonly string[];
   /** `false` sends none. */
   readonly resource?: string | false;
+  /** The value of `audience` in a token exchange. */
+  readonly audience?: string;
+  /** Lets the metadata of the server lead to private addresses. */
+  readonly allowPrivateAddresses?: boolean;
 }
 
 /** A server that listens on a socket. Only the command line can name one, not a configuration file. */
@@ -93,6 +104,9 @@ interface OfferSettings {
   readonly tools?: ToolLists;
   readonly limits?: LimitSettings;
   readonly stateless?: boolean;
+  /** Where its processes are in a cluster. */
+  readonly placement?: 'auto' | 'local' | 'one';
+  readonly promoteAfterMs?: number;
 }
 
 /** How to connect to a server, and how long to wait for it. */
@@ -190,7 +204,7 @@ export function allowsTool({ allow, deny = [] }: ToolLists, tool: string): boole
 }
 
 /** `*` is any number of any characters. The parts are searched from left to right, which takes linear time. */
-function matches(pattern: string, name: string): boolean {
+export function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return pattern === name;
   const last = rest.pop()!;

@@ -7,6 +7,7 @@ import { createFields, expand, resolverOf, type Variables } from './expand.js';
 import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
 import { projectOf } from './known-files.js';
 import { readSettings, warnOfNearMisses, warnOfProcessSettings } from './options/read-options.js';
+import { readAuth } from './read-auth.js';
 import { readCommand, readUrl, transportOf } from './read-endpoint.js';
 import { type GatewaySettings, readGateway } from './read-gateway.js';
 import { type ConfigProblem, type ConfigReport, createReport, sourceOf } from './report.js';
@@ -194,6 +195,12 @@ function readEntry(table: DocumentTable, context: EntryContext): ServerEntry | u
   }
   warnOfProcessSettings(table, path, report);
   const part = readUrl(table, transport.key, fields, variables);
+  const auth = readAuth(table, fields, variables);
   if (!part || report.failed) return undefined;
-  return { kind: 'url', name, ...part, transport: transport.transport, ...settings, source };
+  return {
+    ...{ kind: 'url', name, ...part, transport: transport.transport },
+    ...(auth && { auth }),
+    ...settings,
+    source,
+  };
 }

@@ -65,6 +65,7 @@ function toUrl(table: DocumentTable, { key, transport }: EntryTransport & { kind
     ...(transport !== 'auto' && { type: transport }),
     url: plain(table.get(key)),
     ...(Object.keys(headers).length > 0 && { headers }),
+    ...(table.has('auth') && { auth: plain(table.get('auth')) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { IsthmusError } from '../errors.js';
+import { isJsonObject } from '../wire/json-rpc.js';
 import type {
   ClientCapabilities,
   CreateMessageParams,
@@ -26,12 +27,30 @@ export interface Answers {
   readonly tools?: boolean;
   /** The folders the client works in. */
   readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
+  /** Answers requests of a legacy server that the core protocol does not define. An extension may. */
+  readonly other?: (
+    request: ForeignRequest,
+    context: AnswerContext,
+  ) => Record<string, unknown> | Promise<Record<string, unknown>>;
+}
+
+/** A request of a server that the core protocol does not define. */
+export interface ForeignRequest {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Whether the core protocol defines such a question of a server. */
+export function isQuestion(method: string): method is InputRequest['method'] {
+  return method === 'elicitation/create' || method === 'sampling/createMessage' || method === 'roots/list';
 }
 
 /** What a function that answers a question gets besides the question. */
 export interface AnswerContext {
   /** Aborted when the answer is not needed any more. */
   readonly signal: AbortSignal;
+  /** The number of the call that led to the question, where a tap records it. */
+  readonly call?: number | undefined;
 }
 
 /** The capabilities to declare for these answers. */
@@ -44,6 +63,7 @@ export function capabilitiesOf(answers: Answers): ClientCapabilities {
 }
 
 export function canAnswer(answers: Answers, request: InputRequest): boolean {
+  if (!isQuestion(request.method)) return answers.other !== undefined;
   return missingCapability(lenient(request), capabilitiesOf(answers)) === undefined;
 }
 
@@ -51,7 +71,9 @@ export function canAnswer(answers: Answers, request: InputRequest): boolean {
 export function unionOf(capabilities: readonly ClientCapabilities[]): ClientCapabilities {
   const union: ClientCapabilities = {};
   for (const [name, value] of capabilities.flatMap((each) => Object.entries(each))) {
-    Object.assign(union, { [name]: { ...union[name as keyof ClientCapabilities], ...value } });
+    const known: unknown = union[name as keyof ClientCapabilities];
+    const both = isJsonObject(known) && isJsonObject(value) ? { ...known, ...value } : value;
+    Object.assign(union, { [name]: both });
   }
   return union;
 }
@@ -61,14 +83,19 @@ export async function answerQuestion(
   answers: Answers,
   request: InputRequest,
   signal: AbortSignal,
+  call?: number,
 ): Promise<InputResponse> {
+  if (!isQuestion(request.method) && answers.other) {
+    const { method, params = {} } = request as ForeignRequest;
+    return (await answers.other({ method, params }, { signal })) as unknown as InputResponse;
+  }
   const missing = missingCapability(lenient(request), capabilitiesOf(answers));
   if (!missing) {
     switch (request.method) {
       case 'elicitation/create':
-        return answers.elicit!(request.params, { signal });
+        return answers.elicit!(request.params, { signal, call });
       case 'sampling/createMessage':
-        return answers.sample!(request.params, { signal });
+        return answers.sample!(request.params, { signal, call });
       case 'roots/list': {
         const roots = typeof answers.roots === 'function' ? await answers.roots() : answers.roots!;
         return { roots: [...roots] };

@@ -1,14 +1,20 @@
 import type { Clock } from '../async/clock.js';
 import type { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
-import type { CallerIdentity, Change, OpenListen, OutgoingCall } from '../exchange/call.js';
+import type {
+  CallerIdentity,
+  Change,
+  ForeignNotification,
+  OpenListen,
+  OutgoingCall,
+} from '../exchange/call.js';
+import type { ResultListener } from '../exchange/late-result.js';
 import type {
   DecodedError,
   DecodedNotification,
   DecodedRequest,
   DecodedResult,
   InvalidMessage,
-  JsonObject,
   RequestId,
 } from '../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../wire/model.js';
@@ -43,8 +49,8 @@ export interface ClientConnectionSettings {
 export interface ClientDialect {
   /** A tenant that can be asked has joined the connection. */
   joined?(): void;
-  /** Makes a call, and ends it in the limiter of the tenant. */
-  call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject>;
+  /** Makes a call, and ends it in the limiter of the tenant. The listener is told its result. */
+  call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void;
   /** Whether the owner of this call is being asked a question. */
   isAsked(caller: TenantCaller, call: OutgoingCall): boolean;
   listen(
@@ -56,6 +62,8 @@ export interface ClientDialect {
   ): Promise<OpenListen>;
   setLogLevel(caller: TenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void>;
   rootsChanged?(): void;
+  /** Sends a notification that the core protocol does not define. */
+  notify(notification: ForeignNotification): void;
   /** A tenant has left: ends its questions and its calls that were not sent yet. */
   left(caller: TenantCaller, error: IsthmusError): void;
   /** `about` is our request on whose stream the message came, if each request has its own stream. */
@@ -78,6 +86,13 @@ export function tell<T>(name: string, callback: ((value: T) => void) | undefined
   } catch (error) {
     if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: name, error });
   }
+}
+
+/** Hands a notification of an extension to the call that it belongs to. False: the call has no use for it. */
+export function carryTo(call: OutgoingCall | undefined, notification: ForeignNotification): boolean {
+  const take = call?.onNotification ?? call?.behalf?.notify?.bind(call.behalf);
+  tell('onNotification', take, notification);
+  return take !== undefined;
 }
 
 /** Publishes a diagnostic event for a message that matches nothing. */

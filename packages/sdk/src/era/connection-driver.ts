@@ -16,7 +16,7 @@ import {
   type RequestId,
   resultMessage,
 } from '../wire/json-rpc.js';
-import { classifyOpening } from './classify-opening.js';
+import { classifyOpening } from './classify/classify-opening.js';
 import { EarlyMessages } from './early-messages.js';
 import { LegacyServerDialect } from './legacy/server-dialect.js';
 import { claimsModern } from './meta-keys.js';
@@ -143,6 +143,14 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   drained(): void {
     this.#dialect?.drained();
     this.#side.calls.resume();
+  }
+
+  missed(): void {
+    this.#dialect?.missed?.();
+  }
+
+  lost(): void {
+    this.#dialect?.lost?.();
   }
 
   close(graceMs = this.#side.settings.graceMs, abortMs = 0): Promise<void> {

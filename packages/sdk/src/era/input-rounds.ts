@@ -1,4 +1,5 @@
-import { ProtocolError } from '../errors.js';
+import { IsthmusError, ProtocolError } from '../errors.js';
+import type { Peer } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { ClientCapabilities, InputRequest, InputRequests, InputResponse } from '../wire/model.js';
@@ -108,6 +109,23 @@ export function missingCapability(
       return undefined;
     }
   }
+}
+
+/** META-008: names exactly what was missing. */
+export function capabilityRequired(missing: ClientCapabilities): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.MissingClientCapability,
+    `This call needs the client capability ${capabilityNames(missing)}`,
+    { requiredCapabilities: missing },
+  );
+}
+
+/** Why the client of a task cannot be asked this, as its era says it. Undefined: it can. */
+export function cannotBeAsked(request: InputRequest, peer: Peer): Error | undefined {
+  const missing = missingCapability(request, peer.capabilities);
+  if (!missing) return undefined;
+  if (peer.era === 'modern') return capabilityRequired(missing);
+  return new IsthmusError('CAPABILITY_MISSING', `The client did not declare ${capabilityNames(missing)}`);
 }
 
 /** `sampling.tools`: the dotted names of a capability object, for messages. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
-/** The reserved `_meta` keys of the modern era (wire sheet §2). */
+/** The reserved `_meta` keys (wire sheet §2). */
 export const META = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
@@ -8,6 +8,8 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  /** 2025-11-25 only: the task that a message belongs to. */
+  relatedTask: 'io.modelcontextprotocol/related-task',
 } as const;
 
 /** True if a request claims to be modern, valid or not. */

@@ -26,6 +26,14 @@ export function methodFacts(method: string): MethodFacts | undefined {
   return METHODS.get(method);
 }
 
+/** Lists of extensions that carry `ttlMs` and `cacheScope` in the modern era, like those of the core. */
+const CACHEABLE_FOREIGN: ReadonlySet<string> = new Set(['skills/list', 'skills/get']);
+
+/** Whether a complete modern result of this method carries `ttlMs` and `cacheScope` (CACHE-001, SEP-2640). */
+export function isCacheable(method: string, facts: MethodFacts | undefined): boolean {
+  return facts ? facts.cacheable : CACHEABLE_FOREIGN.has(method);
+}
+
 /** A method of the core protocol that a server with these capabilities implements (ERR-015). */
 export function isDeclared(method: string, capabilities: ServerCapabilities): boolean {
   const facts = METHODS.get(method);
@@ -51,3 +59,24 @@ export function isLegacyOnly(method: string): boolean {
 export function isModernOnly(method: string): boolean {
   return method === 'server/discover' || method === 'subscriptions/listen';
 }
+
+/** A notification that the core protocol defines in no era. An extension may. */
+export function isForeignNotification(method: string): boolean {
+  return !CORE_NOTIFICATIONS.has(method);
+}
+
+const CORE_NOTIFICATIONS: ReadonlySet<string> = new Set([
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/message',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+  'notifications/roots/list_changed',
+  'notifications/elicitation/complete',
+  'notifications/subscriptions/acknowledged',
+  'notifications/tasks',
+  'notifications/tasks/status',
+]);

@@ -2,8 +2,10 @@ import { isThenable } from '../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
 import type { Call, Era, Service } from '../exchange/call.js';
+import { countCall } from '../exchange/call-count.js';
 import type { Connection } from '../exchange/connection.js';
 import type { InboundCall, InboundCalls } from '../exchange/inbound-calls.js';
+import { LateResult, type ResultListener } from '../exchange/late-result.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
   type DecodedError,
@@ -111,19 +113,18 @@ export function methodNotFound(method: string): JsonRpcErrorBody {
 }
 
 /** A call that answers its request with its own outcome. */
-export interface RunningCall extends Call {
-  complete(result: JsonObject): void;
-  fail(thrown: unknown): void;
-}
+export interface RunningCall extends Call, ResultListener {}
 
 /**
- * Runs a call; a synchronous service costs no promise and no closure, and any other one promise. Every error, also one of
- * `complete`, ends in `fail`, so that no request is left without an answer.
+ * Runs a call; a service that answers at once or with a `LateResult` costs no promise and no closure, and any other one
+ * promise. Every error, also one of `complete`, ends in `fail`, so that no request is left without an answer.
  */
 export function runCall(service: Service, call: RunningCall): void {
+  countCall();
   try {
     const outcome = service.handle(call);
-    if (isThenable(outcome)) concludeLater(call, outcome);
+    if (outcome instanceof LateResult) outcome.deliverTo(call);
+    else if (isThenable(outcome)) concludeLater(call, outcome);
     else call.complete(checkedResult(outcome));
   } catch (error) {
     call.fail(error);
@@ -163,6 +164,10 @@ export interface ServerDialect {
   inputEnded(): void;
   /** Output has room again. */
   drained(): void;
+  /** The peer may have missed changes: it is told that everything it asked for may have changed. */
+  missed?(): void;
+  /** The answers of the peer go to another process: questions fail now, calls that can still be answered go on. */
+  lost?(): void;
   /** Ends subscriptions, which would not end by themselves; running calls go on. */
   retire(): void;
   /** The connection is gone or the grace is over: cancels all calls. Nothing is sent. */

@@ -14,6 +14,7 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '../wire/model.js';
+import type { LateResult } from './late-result.js';
 
 /** Legacy: `initialize` and sessions, up to 2025-11-25. Modern: stateless, 2026-07-28. */
 export type Era = 'legacy' | 'modern';
@@ -43,6 +44,8 @@ export interface RequestFacts {
   readonly headers: Readonly<Record<string, string>>;
   /** What the token may be used for, if `authenticate` says so. */
   readonly scopes: readonly string[] | undefined;
+  /** The OAuth client that the token was issued to, if `authenticate` says so. */
+  readonly clientId?: string | undefined;
   /** What the token says of its owner, if `authenticate` says so. */
   readonly claims: JsonObject | undefined;
   /** The legacy session. Modern requests belong to no session. */
@@ -53,6 +56,8 @@ export interface RequestFacts {
 export interface Call {
   /** The client's id of the request that the call answers at the moment: for logs and traces. */
   readonly id?: RequestId | undefined;
+  /** Its number in what a tap records, while one does: the same on both sides of a bridge. */
+  readonly number?: number | undefined;
   readonly method: string;
   readonly params: JsonObject;
   readonly peer: Peer;
@@ -80,6 +85,28 @@ export interface Call {
    * is aborted; without one it ends with the call.
    */
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
+  /** Sends a notification that the core protocol does not define, on the stream of this call. */
+  notify(notification: ForeignNotification): void;
+  /** The legacy session of the call, which may outlive it. */
+  readonly session?: ServedSession | undefined;
+  /** Set if the call runs as a task, or may become one. */
+  readonly task?: CallTask | undefined;
+}
+
+/** A call as a task. */
+export interface CallTask {
+  /** Undefined until the call is a task. */
+  readonly id: string | undefined;
+  /** Makes a task of the call, and returns its id. Undefined: the call stays as it is. */
+  begin(): Promise<string | undefined>;
+  /** Shows a message as the status of the task. */
+  say(message: string): void;
+}
+
+/** A notification that the core protocol does not define. An extension may. */
+export interface ForeignNotification {
+  readonly method: string;
+  readonly params: JsonObject;
 }
 
 /** The client that a server is shown, where one caller makes calls for many clients. */
@@ -98,7 +125,11 @@ export interface OnBehalfOf extends CallerIdentity {
   readonly client?: string | undefined;
   /** The session of that client, if the call belongs to one. */
   readonly session?: object | undefined;
+  /** The number of its call in what a tap records. */
+  readonly number?: number | undefined;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
+  /** Hands on a notification of an extension that belongs to the call. */
+  notify?(notification: ForeignNotification): void;
 }
 
 /** A request to send. A caller turns it into messages of its era. */
@@ -121,8 +152,14 @@ export interface OutgoingCall {
   readonly manual?: boolean | undefined;
   /** `safe`: the call may be sent again after the connection was lost, because it can run twice without harm. */
   readonly retry?: 'safe' | undefined;
+  /** Called for notifications of extensions that belong to this call. */
+  readonly onNotification?: ((notification: ForeignNotification) => void) | undefined;
+  /** Declares the extension for tasks with this request: the answer of a tool may be a task. */
+  readonly takesTasks?: boolean | undefined;
   /** Called when the call takes a round: its result must not be cached (MRTR-029). */
   readonly onRound?: (() => void) | undefined;
+  /** Its number in what a tap records. */
+  readonly number?: number | undefined;
 }
 
 /** Makes calls in one era, over one connection. */
@@ -142,6 +179,8 @@ export interface Caller {
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void>;
   /** Legacy: tells the server that the roots have changed. */
   rootsChanged?(): void;
+  /** Sends a notification that the core protocol does not define. */
+  notify(notification: ForeignNotification): void;
 }
 
 export interface OpenListen {
@@ -171,11 +210,26 @@ export interface HeaderParam {
 }
 
 /** A change on the server's side that peers may have subscribed to. */
-export type Change =
-  | { readonly kind: 'tools' }
-  | { readonly kind: 'prompts' }
-  | { readonly kind: 'resources' }
-  | { readonly kind: 'resource'; readonly uri: string };
+export type Change = ListChange | ResourceChange | ForeignChange;
+
+export interface ListChange {
+  readonly kind: 'tools' | 'prompts' | 'resources';
+  readonly _meta?: JsonObject;
+}
+
+export interface ResourceChange {
+  readonly kind: 'resource';
+  readonly uri: string;
+  readonly _meta?: JsonObject;
+}
+
+/** A notification of an extension, on a subscription that asked for it. */
+export interface ForeignChange extends ForeignNotification {
+  readonly kind: 'foreign';
+}
+
+/** The result of a call, at once or later. A `LateResult` costs less than a promise. */
+export type HandledResult = JsonObject | Promise<JsonObject> | LateResult;
 
 /**
  * Handles calls; knows nothing of eras and connections. Results are plain result objects without
@@ -187,11 +241,14 @@ export interface Service {
   /** How long a modern client may cache the discovery result. Default: not at all. */
   readonly discoveryCache: CacheHints | undefined;
   capabilities(): ServerCapabilities;
-  handle(call: Call): JsonObject | Promise<JsonObject>;
+  handle(call: Call): HandledResult;
   /** The arguments of a tool that a modern HTTP client repeats in headers (`x-mcp-header`). */
   headerParams?(tool: string, principal?: string): readonly HeaderParam[];
-  /** Calls back on every change until the returned function is called. */
-  watch(onChange: (change: Change) => void): () => void;
+  /**
+   * Calls back on every change until the returned function is called; `onMissed` when changes may have been missed, where
+   * they come from other processes.
+   */
+  watch(onChange: (change: Change) => void, onMissed?: () => void): () => void;
   /**
    * Awaited before a message is handled, if the service does not know its capabilities yet. Undefined: it knows them.
    * A rejection is the answer to the request.
@@ -199,8 +256,29 @@ export interface Service {
   ready?(message: EarlyMessage, principal: string | undefined): Promise<void> | undefined;
   /** Opens a subscription. Without this method the changes of `watch` are filtered. */
   listen?(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
+  /**
+   * Reports the states of tasks, the present ones first. `accepted` has the ids of those that this client may see
+   * (TASK-M-063).
+   */
+  watchTasks?(
+    peer: Peer,
+    ids: readonly string[],
+    onChange: (change: ForeignChange) => void,
+  ): Promise<TaskWatch>;
+  /** Called when the service begins to be served. The returned function is called when that has ended. */
+  serving?(): () => Promise<void>;
+  /** A notification of a client that the core protocol does not define. */
+  notify?(notification: ForeignNotification, peer: Peer): void;
   /** Called when a legacy session begins, if the service keeps something for each session. */
   session?(session: ServedSession): SessionKeeper;
+}
+
+/** The tasks that a subscription reports on. */
+export interface TaskWatch {
+  readonly accepted: readonly string[];
+  /** Begins to report. */
+  start(): void;
+  stop(): void;
 }
 
 /** A message that a service may not be ready for yet. */
@@ -212,10 +290,14 @@ export interface EarlyMessage {
 /** A legacy session, as a service may use it outside of calls. */
 export interface ServedSession {
   readonly peer: Peer;
+  /** Whether the client can be sent messages that belong to no request, at the moment. */
+  isReachable(): boolean;
   log(entry: LogEntry): void;
   ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
   /** Notifies the client of a change, if the session declared that kind of change. */
   changed(change: Change): void;
+  /** Sends a notification that the core protocol does not define. */
+  notify(notification: ForeignNotification): void;
   /** The user has finished at the URL of an elicitation (2025-11-25). */
   elicited(elicitationId: string): void;
 }

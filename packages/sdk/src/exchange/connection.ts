@@ -1,6 +1,15 @@
+import type { Cluster } from '../cluster/cluster.js';
 import type { IsthmusError } from '../errors.js';
-import type { Decoded, JsonRpcMessage, RequestId } from '../wire/json-rpc.js';
+import type {
+  Decoded,
+  DecodedNotification,
+  JsonObject,
+  JsonRpcMessage,
+  RequestId,
+} from '../wire/json-rpc.js';
+import type { ClientCapabilities } from '../wire/model.js';
 import type { Era, HeaderParam, RequestEnvelope, RequestFacts } from './call.js';
+import type { TapLine } from './tap.js';
 
 /**
  * A connection moves messages. It knows framing and backpressure, not MCP. Answers that are sent in one turn of the
@@ -31,10 +40,19 @@ export interface Connection {
   readonly answersAll?: boolean;
   /** False when no more requests can be sent, though those in flight may still be answered. */
   readonly usable?: boolean;
+  /**
+   * A session that another process has served before has a higher epoch: its requests get ids that the earlier process
+   * has not used, so that late answers do not meet the wrong question. Undefined: the first.
+   */
+  readonly epoch?: number;
   /** True if the connection ends with the requests that opened it: later notifications cannot arrive. */
   readonly brief?: boolean;
+  /** False while messages that belong to no request have to wait until the peer opens a stream for them. */
+  readonly hasStanding?: boolean;
   /** The envelope of its only request, if the transport has read it. It is not read again. */
   readonly envelope?: RequestEnvelope | undefined;
+  /** Where its frames are recorded, while they are. */
+  readonly tap?: TapLine | undefined;
   /** The HTTP request that carried a request, while it has no answer. Not on other transports. */
   factsOf?(id: RequestId): RequestFacts | undefined;
   /** Starts the delivery of messages. Called once. */
@@ -82,6 +100,10 @@ export interface Receiver {
   inputEnded(): void;
   /** The peer has read, and the output has room again: start the work that waited for it. */
   drained(): void;
+  /** The session was served by another process until now: the peer may have missed changes. */
+  missed?(): void;
+  /** Another process serves the session from now on, and gets the answers of the peer. Calls that run here go on. */
+  lost?(): void;
   /** One request of ours failed, and the connection goes on. Over HTTP each request can fail on its own. */
   failed?(id: RequestId, error: IsthmusError): void;
 }
@@ -92,6 +114,8 @@ export interface Connector {
   readonly label: string;
   /** The key under which the era of this server is remembered; `undefined`: it is not remembered. */
   readonly identity: string | undefined;
+  /** Extensions that its connections use, such as a way to log in. The client declares them. */
+  readonly extensions?: ClientCapabilities['extensions'] | undefined;
   connect(): Connection | Promise<Connection>;
 }
 
@@ -106,8 +130,23 @@ export interface Listener {
 export interface ServedFacts {
   readonly eras: readonly Era[];
   headerParams(tool: string, principal?: string): readonly HeaderParam[];
+  /** Takes a modern notification that the core protocol does not define. */
+  notify?(notification: DecodedNotification, principal: string | undefined, remote: string | undefined): void;
   /** True for a method of the protocol whose capability is declared: its errors come from the handler. */
   knows(method: string): boolean;
+  /** The cluster that this process belongs to. */
+  readonly cluster?: Cluster | undefined;
+  /** The member of the cluster that serves a request. Undefined: any member can. */
+  home?(request: HomeRequest): string | undefined;
+}
+
+/** What decides which member of a cluster serves a request. */
+export interface HomeRequest {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+  readonly principal: string | undefined;
+  /** Members that cannot be reached. */
+  readonly except?: ReadonlySet<string>;
 }
 
 export interface Listening {

@@ -57,6 +57,11 @@ export class IdMap<T> {
     return this.#entries().map(({ value }) => value);
   }
 
+  /** In the order of arrival. */
+  keys(): RequestId[] {
+    return this.#entries().map(({ id }) => id);
+  }
+
   #keep(entry: Entry<T>): void {
     const { id } = entry;
     if (typeof id === 'number') {

@@ -8,6 +8,7 @@ import {
   type RequestId,
 } from '../wire/json-rpc.js';
 import { IdMap } from './id-map.js';
+import type { ResultListener } from './late-result.js';
 import { cancelled, notSent, type OutboundRequest, PendingRequest, signalOf } from './pending-request.js';
 
 /**
@@ -21,51 +22,55 @@ export class OutboundRequests {
   readonly #pending = new IdMap<PendingRequest>();
   /** Requests whose progress token is not their id. */
   #tokens: Map<RequestId, PendingRequest> | undefined;
-  #nextId = 0;
+  #nextId: number;
   #failure: IsthmusError | undefined;
   #timer: { readonly due: number; readonly callOff: () => void } | undefined;
 
   /** With an outlet that counts, a failure says whether the request may have left. */
-  constructor(clock: Clock, outlet?: Outlet) {
+  constructor(clock: Clock, outlet?: Outlet, firstId = 0) {
     this.#clock = clock;
     this.#outlet = outlet;
+    this.#nextId = firstId;
   }
 
   get size(): number {
     return this.#pending.size;
   }
 
+  /** Sends a request and settles with the answer; see `send`. */
+  request(request: OutboundRequest): Promise<JsonObject> {
+    return new Promise((complete, fail) => this.send(request, { complete, fail }));
+  }
+
   /**
-   * Sends a request and settles with the answer. On timeout or abort a request that has not begun to leave is removed
+   * Sends a request; the listener is told the answer. On timeout or abort a request that has not begun to leave is removed
    * from the queue. Otherwise it is told to give up, so that the peer can be sent a cancellation, and a late answer is
    * ignored.
    */
-  request(request: OutboundRequest): Promise<JsonObject> {
+  send(request: OutboundRequest, listener: ResultListener): void {
     const signal = signalOf(request);
     if (this.#failure || signal?.aborted) {
       request.settled?.(false);
-      const error = this.#failure ? notSent(this.#failure) : cancelled(request.what, signal?.reason, 'no');
-      return Promise.reject(error);
+      listener.fail(this.#failure ? notSent(this.#failure) : cancelled(request.what, signal?.reason, 'no'));
+      return;
     }
-    const token = request.call?.progressToken;
     const id = this.#nextId++;
-    return new Promise<JsonObject>((resolve, reject) => {
-      const pending = new PendingRequest(this, id, request, this.#clock.now(), resolve, reject);
-      this.#pending.set(id, pending);
-      if (token !== undefined) {
-        this.#tokens ??= new Map();
-        this.#tokens.set(token, pending);
-      }
-      this.#arm(pending.due);
-      try {
-        const before = this.#outlet?.sent ?? 0;
-        request.send(id);
-        pending.mark = this.#outlet?.sent ?? 0;
-        pending.isQueued = pending.mark === before + 1;
-      } catch (error) {
-        pending.reject(error instanceof IsthmusError ? notSent(error) : (error as Error));
-      }
-    });
+    const pending = new PendingRequest(this, id, request, this.#clock.now(), listener);
+    this.#pending.set(id, pending);
+    const token = request.call?.progressToken;
+    if (token !== undefined) {
+      this.#tokens ??= new Map();
+      this.#tokens.set(token, pending);
+    }
+    this.#arm(pending.due);
+    try {
+      const before = this.#outlet?.sent ?? 0;
+      request.send(id);
+      pending.mark = this.#outlet?.sent ?? 0;
+      pending.isQueued = pending.mark === before + 1;
+    } catch (error) {
+      pending.reject(error instanceof IsthmusError ? notSent(error) : (error as Error));
+    }
   }
 
   /** Settles the request of an answer. False if there is none. */
@@ -106,6 +111,11 @@ export class OutboundRequests {
 
   get(id: RequestId): OutboundRequest | undefined {
     return this.#pending.get(id)?.request;
+  }
+
+  /** The id of a request for which the condition holds. */
+  find(holds: (request: OutboundRequest) => boolean): RequestId | undefined {
+    return this.#pending.values().find(({ request }) => holds(request))?.id;
   }
 
   /** Stops the timeouts of the requests of one owner, or on its behalf, until the returned function is called. */

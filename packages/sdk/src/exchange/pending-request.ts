@@ -3,6 +3,7 @@ import type { Cancellation } from '../async/abort.js';
 import { IsthmusError } from '../errors.js';
 import type { JsonObject, RequestId } from '../wire/json-rpc.js';
 import type { OutgoingCall } from './call.js';
+import type { ResultListener } from './late-result.js';
 
 /** A request to send, and what is told about it. */
 export interface OutboundRequest {
@@ -43,8 +44,7 @@ export class PendingRequest {
   readonly #requests: PendingSurroundings;
   readonly id: RequestId;
   readonly #signal: Cancellation | undefined;
-  readonly #onResolve: (result: JsonObject | Promise<JsonObject>) => void;
-  readonly #onReject: (error: Error) => void;
+  readonly #listener: ResultListener;
   /** When it times out. */
   due: number;
   /** How many messages the connection had sent right after this one. */
@@ -62,14 +62,12 @@ export class PendingRequest {
     id: RequestId,
     request: OutboundRequest,
     now: number,
-    onResolve: (result: JsonObject | Promise<JsonObject>) => void,
-    onReject: (error: Error) => void,
+    listener: ResultListener,
   ) {
     this.#requests = requests;
     this.id = id;
     this.request = request;
-    this.#onResolve = onResolve;
-    this.#onReject = onReject;
+    this.#listener = listener;
     this.#latest = now + maximumOf(request);
     this.due = Math.min(now + request.timeoutMs, this.#latest);
     this.#signal = signalOf(request);
@@ -85,20 +83,30 @@ export class PendingRequest {
     const { request } = this;
     // It is over before a further round of the call may begin.
     this.#end();
+    let accepted: JsonObject | Promise<JsonObject>;
     try {
-      const accepted = request.accept ? request.accept(result) : result;
+      accepted = request.accept ? request.accept(result) : result;
       request.settled?.(true);
-      this.#onResolve(accepted);
     } catch (error) {
       request.settled?.(false);
-      this.#onReject(error as Error);
+      this.#listener.fail(error);
+      return;
     }
+    if (accepted instanceof Promise) this.#follow(accepted);
+    else this.#listener.complete(accepted);
+  }
+
+  #follow(accepted: Promise<JsonObject>): void {
+    accepted.then(
+      (result) => this.#listener.complete(result),
+      (error: unknown) => this.#listener.fail(error),
+    );
   }
 
   reject(error: Error): void {
     this.#end();
     this.request.settled?.(false);
-    this.#onReject(error);
+    this.#listener.fail(error);
   }
 
   isOf(owner: unknown): boolean {
@@ -138,9 +146,9 @@ export class PendingRequest {
   #giveUp(error: IsthmusError): void {
     this.#end();
     this.request.settled?.(false);
-    if (this.isQueued && this.#requests.withdraw(this.mark)) return this.#onReject(notSent(error));
+    if (this.isQueued && this.#requests.withdraw(this.mark)) return this.#listener.fail(notSent(error));
     this.request.giveUp(this.id, error.message);
-    this.#onReject(error);
+    this.#listener.fail(error);
   }
 
   #end(): void {

@@ -5,7 +5,7 @@ import { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import { ClientMemory } from '../client/response-cache.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import type { Tenant } from '../era/client/tenant.js';
-import type { Change } from '../exchange/call.js';
+import type { Change, ForeignNotification } from '../exchange/call.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 
 /** The client of a conversation, and how it answers questions. */
@@ -29,6 +29,7 @@ export interface OwnedConversationOptions extends ConversationOptions {
   /** The capabilities that are declared to the server. Default: those of the answers. */
   readonly capabilities?: ClientCapabilities;
   readonly onElicited?: ((elicitationId: string) => void) | undefined;
+  readonly onNotification?: ((notification: ForeignNotification) => void) | undefined;
   /** Called when a new process has replaced one that was lost. */
   readonly onReopened?: () => void;
 }
@@ -67,6 +68,7 @@ export function openConversation(
   const tenant: Tenant = {
     ...{ label, info, answers, principal, onLog },
     onElicited: options.onElicited,
+    onNotification: options.onNotification,
     capabilities: options.capabilities ?? capabilitiesOf(answers),
     callers: new Set(),
   };

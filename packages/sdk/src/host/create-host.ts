@@ -8,6 +8,7 @@ import type { Servers } from '../config/read-servers.js';
 import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
+import type { Tap } from '../exchange/tap.js';
 import { createDeathWatch } from '../process/death-watch.js';
 import { createLedger } from '../process/ledger/ledger.js';
 import { VERSION } from '../version.js';
@@ -38,6 +39,8 @@ export interface HostOptions {
    * them. `false`: no record. Default: the state folder of the user.
    */
   readonly ledger?: string | false;
+  /** Sees what goes over the connections of the processes of each server. */
+  readonly tap?: (server: string) => Tap;
   readonly clock?: Clock;
   /** Returns a number between 0 and 1, for the jitter of restarts. */
   readonly random?: () => number;
@@ -125,6 +128,7 @@ export function createHost(options: HostOptions = {}): Host {
     info: options.info ?? { name: 'isthmus', version: VERSION },
     cache: options.cache === false ? undefined : (options.cache ?? fileEraCache()),
     watchers: ledger ? [deathWatch, ledger] : [deathWatch],
+    tap: options.tap,
     processSlots: new CallSemaphore('The host', maxProcesses, Number.POSITIVE_INFINITY),
     prepared: within(systemClock, PREPARE_MS, reaping),
   };
@@ -265,6 +269,7 @@ const HOST_OPTIONS: OptionNames<HostOptions> = {
   info: true,
   cache: true,
   ledger: true,
+  tap: true,
   clock: true,
   random: true,
 };

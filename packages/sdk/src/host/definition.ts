@@ -3,7 +3,7 @@ import type { Mode } from '../client/options.js';
 import { OPTION_NAMES } from '../config/options/option-table.js';
 import { type CommandSpec, given, type ProcessModel, type ServerSettings } from '../config/server-spec.js';
 import type { Answers } from '../era/answers.js';
-import { eraOf } from '../era/classify-probe.js';
+import { eraOf } from '../era/classify/classify-probe.js';
 import { IsthmusError } from '../errors.js';
 import type { CommandOptions } from '../transport/child-connection.js';
 import type { ClientCapabilities } from '../wire/model.js';

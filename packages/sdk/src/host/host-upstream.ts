@@ -8,8 +8,9 @@ import {
   type SocketSpec,
   type UrlSpec,
 } from '../config/server-spec.js';
+import type { Tap } from '../exchange/tap.js';
 import type { OwnedConversationOptions } from './conversation.js';
-import { connectorOfSpec } from './spec-connector.js';
+import { connectorOfSpec, type LoginSource } from './spec-connector.js';
 
 /** A server of a host as the upstream of a bridge. */
 export function hostUpstream(
@@ -24,10 +25,10 @@ export function hostUpstream(
       if (processes === 'per-conversation') return 'one';
       return processes === 'per-principal' ? 'principal' : 'everybody';
     },
-    open({ name, principal, info, capabilities, answers, onLog, onElicited, onReopened }) {
+    open({ name, principal, info, capabilities, answers, onLog, onElicited, onNotification, onReopened }) {
       const anonymous = model() === 'per-principal' ? { principal: NO_PRINCIPAL } : {};
       return converse({
-        ...{ name, capabilities, answers, onElicited, onReopened },
+        ...{ name, capabilities, answers, onElicited, onNotification, onReopened },
         ...(principal === undefined ? anonymous : { principal }),
         ...(info && { info }),
         ...(onLog && { onLog }),
@@ -39,10 +40,20 @@ export function hostUpstream(
 /** Clients without a principal share one process. A NUL never occurs in a real principal: a header cannot contain it. */
 export const NO_PRINCIPAL = '\u0000nobody';
 
+export interface RemoteUpstreamOptions {
+  readonly cache?: EraCache | false | undefined;
+  readonly logins?: LoginSource;
+  /** Sees what goes over the connections. */
+  readonly tap?: Tap | undefined;
+}
+
 /** The server at a URL or a socket as the upstream of a bridge. Its label is the name: the address may contain a secret. */
-export function upstreamOfSpec(spec: UrlSpec | SocketSpec, cache?: EraCache | false): Upstream {
+export function upstreamOfSpec(
+  spec: UrlSpec | SocketSpec,
+  { cache, logins, tap }: RemoteUpstreamOptions = {},
+): Upstream {
   const options = { ...upstreamOptionsOf(spec), ...given({ cache }) };
-  return upstreamAt(connectorOfSpec(spec, { label: spec.name }), options);
+  return upstreamAt(connectorOfSpec(spec, { label: spec.name, logins, tap }), options);
 }
 
 export function upstreamOptionsOf(spec: ServerSettings): UpstreamOptions {

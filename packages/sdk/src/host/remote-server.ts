@@ -163,7 +163,7 @@ export class RemoteServer {
 
   /** The definition may have changed since the last connection. */
   #settingsFor(
-    { info, answers, capabilities = {}, onLog, onElicited }: Tenant,
+    { info, answers, capabilities = {}, onLog, onElicited, onNotification }: Tenant,
     questions: ConnectSettings['questions'],
     onChange: ConnectSettings['onChange'],
   ): ConnectSettings {
@@ -177,6 +177,7 @@ export class RemoteServer {
       questions,
       onLog,
       onElicited,
+      onNotification,
       onChange,
     };
     return { ...settings, ...own };

@@ -120,13 +120,17 @@ describe('a legacy client before a modern server', () => {
     await client.next();
   });
 
-  it('row 2: hears of no extensions', async () => {
+  it('row 2: hears of extensions, and of tasks in the form of its own era (TASK-M-009, TASK-L-001)', async () => {
     const { near } = await bridgeTo('modern', {
       capabilities: { tools: {}, extensions: { 'com.example/x': {}, 'io.modelcontextprotocol/tasks': {} } },
     });
     const client = near.raw();
     const { result } = await client.handshake('2025-11-25');
-    expect(result.capabilities).toEqual({ tools: {} });
+    expect(result.capabilities).toEqual({
+      tools: {},
+      extensions: { 'com.example/x': {} },
+      tasks: { cancel: {}, requests: { tools: { call: {} } } },
+    });
   });
 
   it('row 14: has a session of its own over there, which ends with it', async () => {
@@ -235,6 +239,7 @@ describe('a modern client before a legacy server', () => {
       elicitation: { form: {}, url: {} },
       sampling: { tools: {}, context: {} },
       roots: {},
+      extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
     });
     call.on.ask('q', 'sampling/createMessage', { messages: [], maxTokens: 1 });
     expect(await far.next()).toMatchObject({ id: 'q', error: { code: -32601 } });

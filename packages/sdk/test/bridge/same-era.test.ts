@@ -45,7 +45,7 @@ describe('a modern client before a modern server', () => {
     });
   });
 
-  it('is told of extensions that need nothing of the bridge', async () => {
+  it('is told of extensions', async () => {
     const { near } = await bridgeTo('modern', {
       capabilities: { tools: {}, extensions: { 'com.example/x': {}, 'io.modelcontextprotocol/tasks': {} } },
     });
@@ -53,7 +53,7 @@ describe('a modern client before a modern server', () => {
     client.request(1, 'server/discover');
     expect((await client.next()).result.capabilities).toEqual({
       tools: {},
-      extensions: { 'com.example/x': {} },
+      extensions: { 'com.example/x': {}, 'io.modelcontextprotocol/tasks': {} },
     });
   });
 

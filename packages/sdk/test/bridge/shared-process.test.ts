@@ -38,7 +38,12 @@ describe('a legacy server with one process for everybody', () => {
     expect(server!.opening!.params).toEqual({
       protocolVersion: '2025-11-25',
       clientInfo: { name: 'isthmus', version: expect.any(String) },
-      capabilities: { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {} },
+      capabilities: {
+        elicitation: { form: {}, url: {} },
+        sampling: { tools: {}, context: {} },
+        roots: {},
+        extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+      },
     });
   });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeTo } from '../support/bridge/between.js';
-import { type Era, RELATED_TASK, SERVER_INFO } from '../support/bridge/frames.js';
+import { CAPABILITIES, type Era, RELATED_TASK, SERVER_INFO } from '../support/bridge/frames.js';
 import type { NearClient } from '../support/bridge/near.js';
 
 const CAN_TASKS = { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } };
+const TASKS = { 'io.modelcontextprotocol/tasks': {} };
 const TOOL = { name: 'slow', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } };
 const TASK = {
   taskId: 'task-1',
@@ -16,7 +17,7 @@ const TASK = {
 const DONE = { content: [{ type: 'text', text: 'at last' }] };
 
 describe.each(['modern', 'legacy'] as const)(
-  'row 20: a tool that only runs as a task, for a %s client that knows of none',
+  'row 20: a tool that only runs as a task, for a %s client that asks for none',
   (era: Era) => {
     async function listed(capabilities: object = { roots: {} }) {
       const between = await bridgeTo('legacy', { capabilities: CAN_TASKS });
@@ -26,7 +27,8 @@ describe.each(['modern', 'legacy'] as const)(
       client.request('list', 'tools/list');
       const list = await far.next();
       list.on.answer(list, { tools: [TOOL] });
-      expect((await client.next()).result.tools).toEqual([{ name: 'slow', inputSchema: { type: 'object' } }]);
+      const { execution, ...plain } = TOOL;
+      expect((await client.next()).result.tools).toEqual([era === 'legacy' ? TOOL : plain]);
       return { ...between, client };
     }
 
@@ -145,27 +147,32 @@ describe.each(['modern', 'legacy'] as const)(
 );
 
 describe('row 21: tasks', () => {
-  it('are not announced to anybody', async () => {
+  it('of a legacy server are announced in the form of each era (TASK-L-001, TASK-L-092, TASK-M-013)', async () => {
     const { near } = await bridgeTo('legacy', { capabilities: CAN_TASKS });
     const modern = near.modern();
     modern.request(1, 'server/discover');
-    expect((await modern.next()).result.capabilities).toEqual({ tools: {} });
+    expect((await modern.next()).result.capabilities).toEqual({ tools: {}, extensions: TASKS });
     const legacy = near.raw();
-    expect((await legacy.handshake('2025-11-25')).result.capabilities).toEqual({ tools: {} });
+    expect((await legacy.handshake('2025-11-25')).result.capabilities).toEqual(CAN_TASKS);
+    const older = near.raw();
+    expect((await older.handshake('2025-06-18')).result.capabilities).toEqual({ tools: {} });
   });
 
-  it.each(['modern', 'legacy'] as const)('are not declared to a %s server', async (farEra) => {
-    const { near, far } = await bridgeTo(farEra, { capabilities: CAN_TASKS });
-    const extensions = { 'io.modelcontextprotocol/tasks': {} };
-    const modern = near.modern({ capabilities: { extensions } });
-    const legacy = await near.legacy({ capabilities: { tasks: { list: {} } } });
-    for (const client of [modern, legacy]) {
-      client.call(1, 'a');
-      const call = await far.next();
-      const told = JSON.stringify([call.params, call.on.opening!.params]);
-      expect(told).not.toContain('tasks');
-      call.on.answer(call, { resultType: 'complete', content: [] });
-      await client.next();
+  it('are not announced for a server that has none, nor declared to it', async () => {
+    for (const farEra of ['modern', 'legacy'] as const) {
+      const { near, far } = await bridgeTo(farEra, { capabilities: { tools: {} } });
+      const modern = near.modern({ capabilities: { extensions: TASKS } });
+      modern.request('d', 'server/discover');
+      expect((await modern.next()).result.capabilities).toEqual({ tools: {} });
+      const legacy = await near.legacy({ capabilities: { tasks: { list: {} } } });
+      for (const client of [modern, legacy]) {
+        client.call(1, 'a');
+        const call = await far.next();
+        const told = JSON.stringify([call.params, call.on.opening!.params]);
+        expect(told).not.toContain('tasks');
+        call.on.answer(call, { resultType: 'complete', content: [] });
+        await client.next();
+      }
     }
   });
 
@@ -179,20 +186,10 @@ describe('row 21: tasks', () => {
     expect((await client.next()).result).toEqual({ content: [] });
   });
 
-  it('of a legacy client are ignored before a legacy server, since they were not announced (TASK-004)', async () => {
-    const { near, far } = await bridgeTo('legacy', { capabilities: CAN_TASKS });
-    const client = await near.legacy();
-    client.call(1, 'a', { task: { ttl: 1000 } });
-    const call = await far.next();
-    expect(call.params).not.toHaveProperty('task');
-    call.on.answer(call, { content: [] });
-    expect((await client.next()).result).toEqual({ content: [] });
-  });
-
   it.each(['modern', 'legacy'] as const)(
-    'of a legacy server cannot be asked for by a %s client: there is no such method (ERR-014)',
+    'of a server without tasks cannot be asked for by a %s client: there is no such method (ERR-014)',
     async (era) => {
-      const { near, far } = await bridgeTo('legacy', { capabilities: CAN_TASKS });
+      const { near, far } = await bridgeTo('legacy', { capabilities: { tools: {} } });
       const client: NearClient = era === 'legacy' ? await near.legacy() : near.modern();
       for (const method of ['tasks/list', 'tasks/get', 'tasks/result', 'tasks/cancel']) {
         client.request(method, method, { taskId: 'task-1' });
@@ -201,6 +198,20 @@ describe('row 21: tasks', () => {
       expect(await far.rest()).toEqual([]);
     },
   );
+
+  it('of a modern server are declared for clients that take one, and for legacy clients (TASK-M-003)', async () => {
+    const { near, far } = await bridgeTo('modern', { capabilities: { tools: {}, extensions: TASKS } });
+    const declared = async (client: NearClient) => {
+      client.call(1, 'a');
+      const call = await far.next();
+      call.on.answer(call, { resultType: 'complete', content: [] });
+      await client.next();
+      return call.params._meta[CAPABILITIES].extensions;
+    };
+    expect(await declared(near.modern({ capabilities: { extensions: TASKS } }))).toEqual(TASKS);
+    expect(await declared(near.modern({ capabilities: {} }))).toBeUndefined();
+    expect(await declared(await near.legacy())).toEqual(TASKS);
+  });
 
   it('that a modern server makes although nobody declared them are an error (TASK-016)', async () => {
     const { near, far } = await bridgeTo('modern');

@@ -108,6 +108,12 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
       typed: 'switch',
     },
   },
+  placement: {
+    ...oneOf('auto', 'local', 'one'),
+    meaning:
+      'In a cluster: local starts the server in each process; one has one process for those who share it, and requests go there. auto is one for commands that are not stateless and have no pool, and local for others.',
+    default: 'auto',
+  },
   timeoutMs: {
     ...MS,
     meaning: 'Timeout of one call.',
@@ -116,6 +122,16 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
       serve: '-t, --timeout <ms>',
       attach: '-t, --timeout <ms>',
       help: 'timeout of one call (default: 600000)',
+      typed: 'ms',
+    },
+  },
+  promoteAfterMs: {
+    ...MS,
+    meaning:
+      'A call of a tool that runs longer becomes a task, if the client takes tasks. Works with servers that have no tasks. Default: never.',
+    flag: {
+      serve: '--promote-after <ms>',
+      help: 'a longer call becomes a task, for clients that take tasks (default: never)',
       typed: 'ms',
     },
   },

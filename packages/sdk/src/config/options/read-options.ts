@@ -84,7 +84,7 @@ export function warnOfNearMisses(table: DocumentTable, path: Path, report: Confi
 
 const BASIC = [
   ...['command', 'args', 'env', 'cwd'],
-  ...['url', 'headers', 'type', 'disabled', 'enabled', 'timeout', 'isthmus'],
+  ...['url', 'headers', 'auth', 'type', 'disabled', 'enabled', 'timeout', 'isthmus'],
 ];
 
 /** Short names are too similar to names of other applications: `mode` to `model`. */

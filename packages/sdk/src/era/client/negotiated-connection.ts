@@ -12,6 +12,7 @@ import {
   type RequestId,
   resultMessage,
 } from '../../wire/json-rpc.js';
+import { forgetResults } from '../../wire/passed-result.js';
 import { type ClientConnectionSettings, type ClientDialect, tell } from '../client-dialect-context.js';
 import type { EraVerdict } from './era-verdict.js';
 import type { Tenant, TenantLimiter } from './tenant.js';
@@ -123,6 +124,7 @@ export class NegotiatedConnection implements Receiver {
     }
     if (this.#dialect) this.#dialect.response(message);
     else this.requests.settle(message);
+    forgetResults();
   }
 
   /** The server sends nothing more. Its process is probably about to exit: waits a moment for the reason. */

@@ -4,10 +4,12 @@ import type {
   CallerIdentity,
   Change,
   Era,
+  ForeignNotification,
   OpenListen,
   OutgoingCall,
   ServerFacts,
 } from '../../exchange/call.js';
+import type { ResultListener } from '../../exchange/late-result.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { type ClientDialect, tell } from '../client-dialect-context.js';
@@ -79,9 +81,14 @@ export class TenantCaller implements Caller {
   }
 
   call(call: OutgoingCall): Promise<JsonObject> {
-    if (this.#over) return Promise.reject(this.#over);
-    if (this.limiter && !this.limiter.begin(call, this)) return this.#callLater(call, this.limiter);
-    return this.#dialect.call(this, call);
+    return new Promise((complete, fail) => this.callFor({ complete, fail }, call));
+  }
+
+  /** The same without a promise: the listener is told in the turn in which the answer comes. */
+  callFor(listener: ResultListener, call: OutgoingCall): void {
+    if (this.#over) listener.fail(this.#over);
+    else if (!this.limiter || this.limiter.begin(call, this)) this.#dialect.call(this, call, listener);
+    else void this.#callLater(listener, call, this.limiter);
   }
 
   async listen(
@@ -114,6 +121,10 @@ export class TenantCaller implements Caller {
 
   rootsChanged(): void {
     this.#dialect.rootsChanged?.();
+  }
+
+  notify(notification: ForeignNotification): void {
+    if (!this.#over) this.#dialect.notify(notification);
   }
 
   /** Delivers a log line: to a callback of the tenant or of a call, and to the host. */
@@ -161,10 +172,14 @@ export class TenantCaller implements Caller {
     else this.leave('The conversation has ended');
   }
 
-  async #callLater(call: OutgoingCall, limiter: TenantLimiter): Promise<JsonObject> {
-    const begun = await limiter.wait(call, this);
-    if (!this.#over) return this.#dialect.call(this, begun);
-    limiter.end(begun, false);
-    throw this.#over;
+  async #callLater(listener: ResultListener, call: OutgoingCall, limiter: TenantLimiter): Promise<void> {
+    try {
+      const begun = await limiter.wait(call, this);
+      if (!this.#over) return this.#dialect.call(this, begun, listener);
+      limiter.end(begun, false);
+      listener.fail(this.#over);
+    } catch (error) {
+      listener.fail(error);
+    }
   }
 }

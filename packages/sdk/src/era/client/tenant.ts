@@ -1,7 +1,8 @@
 import type { IsthmusError } from '../../errors.js';
-import type { OutgoingCall } from '../../exchange/call.js';
+import type { ForeignNotification, OutgoingCall } from '../../exchange/call.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../../wire/model.js';
 import type { Answers } from '../answers.js';
+import type { Extensions } from '../extensions.js';
 import type { TenantCaller } from './tenant-caller.js';
 
 /**
@@ -15,10 +16,14 @@ export interface Tenant {
   readonly answers: Answers;
   /** What it can answer. Default: what `answers` can. */
   readonly capabilities?: ClientCapabilities;
+  /** Declared with each request of its own to a modern server. */
+  readonly extensions?: Extensions | undefined;
   /** The authenticated principal, if there is one. Questions and logs never cross from one principal to another. */
   readonly principal?: string | undefined;
   /** Called for logs of the tenant that belong to no call. */
   readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** Called for notifications of extensions that belong to no call of the tenant. */
+  readonly onNotification?: ((notification: ForeignNotification) => void) | undefined;
   /** Called when a user has finished at the URL of an elicitation, with its id (2025-11-25). */
   readonly onElicited?: ((elicitationId: string) => void) | undefined;
   /** The connection is for this tenant alone, and is closed with it. */

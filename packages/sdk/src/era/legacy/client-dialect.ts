@@ -1,12 +1,11 @@
 import type { IsthmusError } from '../../errors.js';
-import type { Change, OpenListen, OutgoingCall } from '../../exchange/call.js';
-import { ErrorCode } from '../../wire/error-codes.js';
+import type { Change, ForeignNotification, OpenListen, OutgoingCall } from '../../exchange/call.js';
+import type { ResultListener } from '../../exchange/late-result.js';
 import {
   type DecodedError,
   type DecodedNotification,
   type DecodedRequest,
   type DecodedResult,
-  errorMessage,
   isRequestId,
   type JsonObject,
   notificationMessage,
@@ -18,7 +17,7 @@ import type { InputRequest, LoggingLevel, SubscriptionFilter } from '../../wire/
 import type { NegotiatedConnection } from '../client/negotiated-connection.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
 import { type ClientDialect, report, tell } from '../client-dialect-context.js';
-import { methodFacts } from '../methods.js';
+import { isForeignNotification, methodFacts } from '../methods.js';
 import { changeOf } from '../subscriptions.js';
 import type { AttributableCall } from './attribution/attributable-call.js';
 import { CallAttribution } from './attribution/call-attribution.js';
@@ -55,12 +54,12 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     this.#questions.joined();
   }
 
-  call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject> {
+  call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void {
     const { behalf, logLevel } = call;
     if (behalf && logLevel !== undefined && !this.#logs.reach(logLevel)) {
-      return this.#callWithLevel(caller, call, logLevel);
+      return void this.#callWithLevel(caller, call, listener, logLevel);
     }
-    return this.#call(caller, call);
+    this.#call(caller, call, listener);
   }
 
   isAsked(caller: TenantCaller, { behalf }: OutgoingCall): boolean {
@@ -84,6 +83,12 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     this.connection.connection.send(notificationMessage('notifications/roots/list_changed'));
   }
 
+  notify({ method, params }: ForeignNotification): void {
+    const { connection, label } = this.connection;
+    if (connection.congested) return report(label, 'the server does not read', method);
+    connection.send(notificationMessage(method, params));
+  }
+
   left(caller: TenantCaller, error: IsthmusError): void {
     this.#questions.refuse(caller, error);
     this.#logs.left(caller);
@@ -94,10 +99,6 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     const { id, method, params } = request;
     const { connection } = this.connection;
     if (method === 'ping') return connection.send(resultMessage(id, {}));
-    if (!QUESTIONS.has(method)) {
-      const error = { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
-      return connection.send(errorMessage(id, error));
-    }
     void this.#questions.answer(id, { method, params: params ?? {} } as InputRequest, about);
   }
 
@@ -120,6 +121,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
           this.connection.settings.onChange(change);
           return this.#subscriptions.deliver(change);
         }
+        if (isForeignNotification(method) && this.#logs.carry({ method, params }, about)) return;
       }
     }
     report(this.connection.label, 'a notification that matches nothing', notification);
@@ -137,30 +139,40 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     this.#questions.ended(error);
   }
 
-  #call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject> {
+  #call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void {
     let attributable: AttributableCall | undefined;
     // With one tenant the owner of a question is clear.
     if (this.isShared && mayBeAskedAbout(call.method)) {
       const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
       attributable = this.attribution.enter(caller, key, call.behalf);
-      if (!attributable) return this.#callInTurn(caller, call, key);
+      if (!attributable) return void this.#callInTurn(caller, call, listener, key);
     }
-    return this.connection.requests.request(new LegacyRequest(this, caller, call, attributable, 0));
+    this.connection.requests.send(new LegacyRequest(this, caller, call, attributable, 0), listener);
   }
 
   /** Lowers the log level first. If the server refuses that, the call is sent all the same. */
-  async #callWithLevel(caller: TenantCaller, call: OutgoingCall, level: LoggingLevel): Promise<JsonObject> {
+  async #callWithLevel(
+    caller: TenantCaller,
+    call: OutgoingCall,
+    listener: ResultListener,
+    level: LoggingLevel,
+  ): Promise<void> {
     try {
       await this.#logs.raise(caller, level, call.timeoutMs);
     } catch (error) {
       caller.limiter?.end(call, false);
-      throw error;
+      return listener.fail(error);
     }
-    return this.#call(caller, call);
+    this.#call(caller, call, listener);
   }
 
   /** Waits for other calls that are known to ask. */
-  async #callInTurn(caller: TenantCaller, call: OutgoingCall, key: string): Promise<JsonObject> {
+  async #callInTurn(
+    caller: TenantCaller,
+    call: OutgoingCall,
+    listener: ResultListener,
+    key: string,
+  ): Promise<void> {
     const { limiter } = caller;
     const { clock, requests } = this.connection;
     const began = clock.now();
@@ -172,11 +184,11 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
       if (caller.left) throw caller.left;
     } catch (error) {
       limiter?.end(call, false);
-      throw error;
+      return listener.fail(error);
     }
     limiter?.resume(call);
     const waitedMs = clock.now() - began;
-    return requests.request(new LegacyRequest(this, caller, call, attributable, waitedMs));
+    requests.send(new LegacyRequest(this, caller, call, attributable, waitedMs), listener);
   }
 
   #request(method: string, params: JsonObject, timeoutMs: number, signal?: AbortSignal): Promise<JsonObject> {
@@ -204,9 +216,3 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
 function mayBeAskedAbout(method: string): boolean {
   return methodFacts(method)?.rounds ?? method === 'tasks/result';
 }
-
-const QUESTIONS: ReadonlySet<string> = new Set([
-  'elicitation/create',
-  'sampling/createMessage',
-  'roots/list',
-]);

@@ -1,8 +1,9 @@
 import { ProtocolError } from '../../errors.js';
+import type { ForeignNotification } from '../../exchange/call.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
 import type { LoggingLevel } from '../../wire/model.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
-import { tell } from '../client-dialect-context.js';
+import { carryTo, tell } from '../client-dialect-context.js';
 import { reaches, toLog } from '../reports.js';
 import type { LegacySession } from './client-request.js';
 
@@ -76,6 +77,22 @@ export class LegacyLogs {
     // Another tenant, perhaps gone by now, may have set a lower level than this one wants.
     const byOthers = this.#levelSetterCount > (this.#levelSetters.has(caller) ? 1 : 0);
     this.#deliverTo(caller, params, byOthers);
+  }
+
+  /**
+   * A notification of an extension names no request either. It goes to the call on whose stream it came, or to the only
+   * tenant that it can belong to. False: there is none.
+   */
+  carry(notification: ForeignNotification, about: RequestId | undefined): boolean {
+    const { connection, scopes } = this.#session;
+    const told = about === undefined ? undefined : connection.requests.get(about);
+    const caller = told || scopes.areSeveral ? undefined : this.#owner();
+    const open = connection.requests.open().filter(({ owner }) => owner === caller);
+    const [only, another] = told ? [told] : open;
+    if (!another && carryTo(only?.call, notification)) return true;
+    const onNotification = caller?.tenant.onNotification;
+    tell('onNotification', onNotification, notification);
+    return onNotification !== undefined;
   }
 
   #owner(): TenantCaller | undefined {

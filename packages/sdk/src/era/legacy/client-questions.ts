@@ -2,10 +2,11 @@ import { within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { events } from '../../events.js';
-import type { OnBehalfOf } from '../../exchange/call.js';
+import type { OnBehalfOf, OutgoingCall } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
   errorMessage,
+  isJsonObject,
   type JsonObject,
   type JsonRpcErrorBody,
   type RequestId,
@@ -15,6 +16,7 @@ import type { InputRequest, InputResponse } from '../../wire/model.js';
 import { type Answers, answerQuestion, canAnswer } from '../answers.js';
 import type { NegotiatedConnection } from '../client/negotiated-connection.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
+import { META } from '../meta-keys.js';
 import type { Attributed, Attribution, Unclear } from './attribution/attributable-call.js';
 import type { CallAttribution } from './attribution/call-attribution.js';
 import type { LegacySession } from './client-request.js';
@@ -49,21 +51,35 @@ export class LegacyQuestions {
     const { signal } = question.over;
     let declared = false;
     try {
-      const found = this.#targetOf(request, about);
+      const taskId = taskOf(request);
+      const found = this.#targetOf(request, this.#requestFor(taskId) ?? about);
       const target = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
       if (!this.#open.has(id)) return;
       if (target.kind === 'refused') return this.#refuse(id, target.why);
       question.caller = target.caller;
+      if (target.number !== undefined)
+        this.#connection.connection.tap?.relate('to-client', id, target.number);
       declared = target.answers !== undefined && isDeclared(request, target.answers);
       const answer = await this.#ask(target, request, signal);
       if (this.#open.has(id)) {
-        this.#connection.connection.send(resultMessage(id, answer as unknown as JsonObject));
+        const result = answer as unknown as JsonObject;
+        this.#connection.connection.send(
+          resultMessage(id, taskId === undefined ? result : withTask(result, taskId)),
+        );
       }
     } catch (error) {
       if (this.#open.has(id)) this.#connection.connection.send(errorMessage(id, refusal(error, declared)));
     } finally {
       this.#open.delete(id);
     }
+  }
+
+  /** The request that waits for the result of a task: a question of the task belongs to it (TASK-L-033). */
+  #requestFor(taskId: string | undefined): RequestId | undefined {
+    if (taskId === undefined) return undefined;
+    return this.#connection.requests.find(
+      ({ call }) => call?.method === 'tasks/result' && call.params['taskId'] === taskId,
+    );
   }
 
   /** The server cancelled its question. False if there is no such question. */
@@ -121,14 +137,22 @@ export class LegacyQuestions {
     const [only] = this.#connection.callers;
     const made = about === undefined ? undefined : this.#connection.requests.get(about);
     if (made?.call?.behalf) return byBehalf(made.call.behalf, made.owner as TenantCaller);
-    if (this.#connection.settings.questions === undefined && only) return byTenant(only);
+    if (this.#connection.settings.questions === undefined && only)
+      return byTenant(only, made?.call ?? this.#onlyCall());
     if (made && this.#connection.callers.has(made.owner as TenantCaller))
-      return byTenant(made.owner as TenantCaller);
+      return byTenant(made.owner as TenantCaller, made.call);
     // It names a request, and that is none of the calls in flight.
     if (about !== undefined) return this.#ofNoCall(request);
     if (this.#scopes.areSeveral) return this.#ofSeveralPrincipals(request);
     const attribution = this.#attribution.attribute();
     return attribution.kind === 'several' ? attribution : this.#byAttribution(attribution, request);
+  }
+
+  /** The call that a question without a stream belongs to, if there is just one. A console shows the question with it. */
+  #onlyCall(): OutgoingCall | undefined {
+    const { requests } = this.#connection;
+    const id = requests.size === 1 ? requests.find(() => true) : undefined;
+    return id === undefined ? undefined : requests.get(id)?.call;
   }
 
   async #clarify(unclear: Unclear, request: InputRequest, signal: AbortSignal): Promise<QuestionTarget> {
@@ -145,10 +169,11 @@ export class LegacyQuestions {
 
   #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): QuestionTarget {
     if (attribution.kind === 'none') return this.#ofNoCall(request);
-    const { behalf, caller: made } = attribution.call;
+    const { behalf, caller: made, request: sent } = attribution.call;
     const caller = made as TenantCaller;
     if (behalf) return { ...byBehalf(behalf, caller), attributed: attribution };
-    if (this.#connection.callers.has(caller)) return { ...byTenant(caller), attributed: attribution };
+    if (this.#connection.callers.has(caller))
+      return { ...byTenant(caller, sent?.call), attributed: attribution };
     return { kind: 'refused', why: 'The client whose call led to this question has left' };
   }
 
@@ -186,6 +211,20 @@ export class LegacyQuestions {
   }
 }
 
+/** The task that a question belongs to, if it names one. */
+function taskOf({ params }: InputRequest): string | undefined {
+  const meta = (params as JsonObject | undefined)?.['_meta'];
+  const task = isJsonObject(meta) ? meta[META.relatedTask] : undefined;
+  const taskId = isJsonObject(task) ? task['taskId'] : undefined;
+  return typeof taskId === 'string' ? taskId : undefined;
+}
+
+/** TASK-L-050: the answer names the task, too. */
+function withTask(result: JsonObject, taskId: string): JsonObject {
+  const meta = isJsonObject(result['_meta']) ? result['_meta'] : {};
+  return { ...result, _meta: { ...meta, [META.relatedTask]: { taskId } } };
+}
+
 /** How long a question waits for the first tenant. */
 const FIRST_TENANT_MS = 1000;
 
@@ -210,20 +249,24 @@ interface Asked {
   readonly owner: object | undefined;
   /** Undefined if the owner was known without attribution. */
   readonly attributed?: Attributed;
+  /** The number of the call that led to it, for a tap. */
+  readonly number?: number | undefined;
   /** The answers that are known beforehand. */
   readonly answers?: Answers;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
-function byTenant(caller: TenantCaller): Asked {
+function byTenant(caller: TenantCaller, call?: OutgoingCall): Asked {
   const { answers } = caller.tenant;
-  const answer = (request: InputRequest, signal: AbortSignal) => answerQuestion(answers, request, signal);
-  return { kind: 'asked', caller, owner: caller, answers, answer };
+  const number = call?.number;
+  const answer = (request: InputRequest, signal: AbortSignal) =>
+    answerQuestion(answers, request, signal, number);
+  return { kind: 'asked', caller, owner: caller, number, answers, answer };
 }
 
 function byBehalf(behalf: OnBehalfOf, caller: TenantCaller): Asked {
   const answer = (request: InputRequest, signal: AbortSignal) => behalf.answer(request, signal);
-  return { kind: 'asked', caller, owner: behalf.owner, answer };
+  return { kind: 'asked', caller, owner: behalf.owner, number: behalf.number, answer };
 }
 
 function byFallback(answers: Answers): Asked {

@@ -1,6 +1,7 @@
 import type { IsthmusError } from '../../errors.js';
 import type { OutgoingCall } from '../../exchange/call.js';
 import type { OutboundRequest } from '../../exchange/pending-request.js';
+import { tellNumber } from '../../exchange/tap.js';
 import {
   isJsonObject,
   type JsonObject,
@@ -64,7 +65,9 @@ export class LegacyRequest implements OutboundRequest {
   send(id: RequestId): void {
     this.#id = id;
     const { call } = this;
-    this.#session.connection.connection.send(requestMessage(id, call.method, withToken(call, id)));
+    const { connection } = this.#session.connection;
+    if (connection.tap !== undefined) tellNumber(connection.tap, id, call);
+    connection.send(requestMessage(id, call.method, withToken(call, id)));
   }
 
   giveUp(requestId: RequestId, reason: string): void {

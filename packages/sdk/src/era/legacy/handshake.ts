@@ -1,6 +1,7 @@
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject, type JsonRpcErrorBody } from '../../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../wire/model.js';
+import { TASKS_EXTENSION, withoutExtension } from '../extensions.js';
 import { isAtLeast, type LegacyRevision, negotiateLegacy } from '../revisions.js';
 
 /** What `initialize` fixes for the life of the connection. */
@@ -54,10 +55,27 @@ export function projectImplementation(info: Implementation, revision: LegacyRevi
     : { name, version };
 }
 
-/** 2024-11-05 has no `completions` capability; extensions are a modern idea. */
-export function projectCapabilities(capabilities: ServerCapabilities, revision: LegacyRevision): JsonObject {
-  const { extensions, completions, ...rest } = capabilities;
-  return completions && isAtLeast(revision, '2025-03-26') ? { ...rest, completions } : rest;
+/**
+ * 2024-11-05 has no `completions` capability. Extensions may be declared in all revisions; that of tasks belongs to the
+ * modern era (TASK-M-009).
+ */
+export function projectCapabilities(
+  capabilities: ServerCapabilities,
+  revision: LegacyRevision,
+  principal?: string,
+): JsonObject {
+  const { completions, tasks, ...rest } = withoutExtension(capabilities, TASKS_EXTENSION);
+  return {
+    ...rest,
+    ...(completions && isAtLeast(revision, '2025-03-26') && { completions }),
+    ...(tasks && isAtLeast(revision, '2025-11-25') && { tasks: projectTasks(tasks, principal) }),
+  };
+}
+
+/** TASK-L-092: tasks are listed for an authenticated principal only. */
+function projectTasks(tasks: JsonObject, principal: string | undefined): JsonObject {
+  const { list, ...rest } = tasks;
+  return principal === undefined || list === undefined ? rest : tasks;
 }
 
 /** The capabilities of a connection that ends with its requests: without later notifications. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { InputRequest } from '../../wire/model.js';
+import { isQuestion } from '../answers.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import { projectBlock } from './project-results.js';
 
@@ -13,9 +14,10 @@ export function projectQuestion(
   revision: LegacyRevision,
   newElicitationId: () => string,
 ): ProjectedQuestion {
+  if (!isQuestion(request.method)) return asIs((request as InputRequest).params ?? {});
   switch (request.method) {
     case 'roots/list':
-      return { kind: 'request', params: undefined };
+      return { kind: 'request', params: request.params as JsonObject | undefined };
     case 'sampling/createMessage':
       return isAtLeast(revision, '2025-11-25')
         ? asIs(request.params)

@@ -10,6 +10,7 @@ export function projectResult(method: string, result: JsonObject, revision: Lega
   const plain = withoutModernFields(result);
   switch (method) {
     case 'tools/call':
+    case 'tasks/result':
       return projectToolResult(plain, revision);
     case 'tools/list':
       return mapList(plain, 'tools', (tool) => projectTool(tool, revision));

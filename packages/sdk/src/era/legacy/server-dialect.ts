@@ -1,5 +1,12 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Change, Peer, RequestFacts, ServedSession, SessionKeeper } from '../../exchange/call.js';
+import type {
+  Change,
+  ForeignNotification,
+  Peer,
+  RequestFacts,
+  ServedSession,
+  SessionKeeper,
+} from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
@@ -20,9 +27,10 @@ import type {
   ProgressUpdate,
   ServerCapabilities,
 } from '../../wire/model.js';
+import { answerRounds } from '../answer-rounds.js';
 import { cannotAsk, type InputRequired, isInputRequired } from '../input-rounds.js';
 import { claimsModern } from '../meta-keys.js';
-import { isModernOnly, methodFacts } from '../methods.js';
+import { isForeignNotification, isModernOnly, methodFacts } from '../methods.js';
 import { isLoggingLevel, reaches } from '../reports.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import {
@@ -39,7 +47,7 @@ import {
   sendResult,
   toWireError,
 } from '../server-dialect-context.js';
-import { keepOverdue, SubscribedUris } from '../subscriptions.js';
+import { notificationOf, SubscribedUris, WaitingChanges } from '../subscriptions.js';
 import {
   type Handshake,
   projectCapabilities,
@@ -48,7 +56,7 @@ import {
   withoutNews,
 } from './handshake.js';
 import { projectResult } from './project-results.js';
-import { answerRounds, LegacyServerCall, type LegacyServerSession } from './server-call.js';
+import { LegacyServerCall, type LegacyServerSession } from './server-call.js';
 import { ServerQuestions } from './server-questions.js';
 
 /** The server side of the legacy era: one session per connection, opened by `initialize`. */
@@ -59,8 +67,8 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly #side: ServerDialectContext;
   readonly #questions: ServerQuestions;
   readonly #subscribed = new SubscribedUris();
-  /** Changes that wait for room in the output, by what has changed. */
-  #overdue: Map<string, Change> | undefined;
+  /** Changes that wait for room in the output. */
+  #overdue: WaitingChanges | undefined;
   /** INIT-012: a session uses only what the handshake declared. */
   #declared: ServerCapabilities | undefined;
   #logLevel: LoggingLevel | undefined;
@@ -68,6 +76,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   /** Set if the service keeps something for each session. */
   #keeper: SessionKeeper | undefined;
   #hasBegun = false;
+  #ownServed: ServedSession | undefined;
   /** No more changes are sent. */
   #isRetired = false;
 
@@ -99,7 +108,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     if (!inbound) return true;
     sendResult(this.#side, inbound, {
       protocolVersion: this.revision,
-      capabilities: projectCapabilities(this.#declared, this.revision),
+      capabilities: projectCapabilities(this.#declared, this.revision, this.peer.principal),
       serverInfo: projectImplementation(service.info, this.revision),
       ...(service.instructions !== undefined && { instructions: service.instructions }),
     });
@@ -158,6 +167,8 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
         if (this.#keeper) return this.#keeper.rootsChanged();
         return dropped(this.#side, 'unexpected notification', method);
       default:
+        if (this.#side.service.notify && isForeignNotification(method))
+          return this.#side.service.notify({ method, params: params ?? {} }, this.peer);
         dropped(this.#side, 'unexpected notification', method);
     }
   }
@@ -176,7 +187,22 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   drained(): void {
     const overdue = this.#overdue;
     this.#overdue = undefined;
-    for (const change of overdue?.values() ?? []) this.#publish(change);
+    for (let change = overdue?.take(); change; change = overdue?.take()) this.#publish(change);
+  }
+
+  missed(): void {
+    for (const kind of ['tools', 'prompts', 'resources'] as const) this.#publish({ kind });
+    for (const uri of this.#subscribed.all) this.#publish({ kind: 'resource', uri });
+  }
+
+  lost(): void {
+    this.#questions.fail(
+      new IsthmusError(
+        'CONNECTION_CLOSED',
+        'another process has taken the session over, and gets the answers',
+      ),
+    );
+    this.retire();
   }
 
   retire(): void {
@@ -197,6 +223,10 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     return this.#side.connection.factsOf?.(id);
   }
 
+  numberOf(id: RequestId): number | undefined {
+    return this.#side.connection.tap?.numberOf(id);
+  }
+
   progress(call: LegacyServerCall, update: ProgressUpdate): void {
     const { progressToken } = call;
     if (progressToken === undefined) return;
@@ -208,6 +238,10 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
 
   log(call: LegacyServerCall, entry: LogEntry): void {
     this.#log(entry, call.id);
+  }
+
+  notify(call: LegacyServerCall, { method, params }: ForeignNotification): void {
+    sendInPassing(this.#side, method, params, call.id);
   }
 
   ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
@@ -227,16 +261,35 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     this.#hasBegun = true;
     this.#questions.begin();
     if (this.#keeper) this.#keeper.begin();
-    else this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
+    else {
+      this.#unwatch = this.#side.service.watch(
+        (change) => this.#publish(change),
+        () => this.missed(),
+      );
+    }
+  }
+
+  /** For calls that outlive their request. */
+  get served(): ServedSession {
+    this.#ownServed ??= this.#served();
+    return this.#ownServed;
   }
 
   /** The session for a service that keeps something for it. */
   #served(): ServedSession {
+    const { connection } = this.#side;
     return {
       peer: this.peer,
+      isReachable: () =>
+        this.#hasBegun &&
+        !this.#isRetired &&
+        !connection.brief &&
+        !connection.isOver &&
+        (connection.hasStanding ?? true),
       log: (entry) => this.#log(entry, undefined),
       ask: (request, signal) => this.#questions.ask(request, signal, undefined),
       changed: (change) => this.#publish(change),
+      notify: ({ method, params }) => sendInPassing(this.#side, method, params, undefined),
       elicited: (elicitationId) => {
         if (!isAtLeast(this.revision, '2025-11-25')) return;
         sendInPassing(this.#side, 'notifications/elicitation/complete', { elicitationId }, undefined);
@@ -345,7 +398,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
 
   #askRounds(call: LegacyServerCall, first: InputRequired): void {
     const { service, settings } = this.#side;
-    answerRounds(service, call, settings.clock, first)
+    answerRounds((again) => service.handle(again), call, settings.clock, first)
       .then((result) => this.#answer(call, result))
       .catch((error) => this.failed(call, error));
   }
@@ -356,18 +409,16 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     const isWanted =
       change.kind === 'resource'
         ? this.#keeper !== undefined || this.#subscribed.has(change.uri)
-        : this.#declared?.[change.kind] !== undefined;
+        : change.kind === 'foreign' || this.#declared?.[change.kind] !== undefined;
     if (!isWanted) return;
     if (this.#side.connection.congested) {
-      this.#overdue ??= new Map();
-      keepOverdue(this.#overdue, change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+      this.#overdue ??= new WaitingChanges();
+      this.#overdue.keep(change);
       return;
     }
-    this.#side.connection.send(
-      change.kind === 'resource'
-        ? notificationMessage('notifications/resources/updated', { uri: change.uri })
-        : notificationMessage(`notifications/${change.kind}/list_changed`),
-    );
+    const { method, params } = notificationOf(change);
+    const hasParams = Object.keys(params).length > 0;
+    this.#side.connection.send(notificationMessage(method, hasParams ? params : undefined));
   }
 }
 

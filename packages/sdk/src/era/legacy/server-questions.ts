@@ -13,6 +13,7 @@ import {
   requestMessage,
 } from '../../wire/json-rpc.js';
 import type { InputRequest, InputResponse } from '../../wire/model.js';
+import { isQuestion } from '../answers.js';
 import { answerProblem, capabilityNames, missingCapability } from '../input-rounds.js';
 import type { LegacyRevision } from '../revisions.js';
 import type { ServerDialectContext } from '../server-dialect-context.js';
@@ -34,7 +35,8 @@ export class ServerQuestions {
     this.#side = side;
     this.#peer = peer;
     this.#revision = revision;
-    this.#requests = new OutboundRequests(side.settings.clock);
+    const { epoch = 1 } = side.connection;
+    this.#requests = new OutboundRequests(side.settings.clock, undefined, (epoch - 1) * IDS_OF_EPOCH);
   }
 
   /** Whether any is still unanswered. */
@@ -69,7 +71,7 @@ export class ServerQuestions {
         throw error instanceof ProtocolError ? refusedByPeer(method, error) : error;
       },
     );
-    const problem = answerProblem(question, answer);
+    const problem = isQuestion(method) ? answerProblem(question, answer) : undefined;
     if (problem !== undefined) {
       throw new ProtocolError(ErrorCode.InvalidParams, `The client's answer to ${method} ${problem}`);
     }
@@ -112,6 +114,8 @@ export class ServerQuestions {
         // The id is also the progress token, so that the client can extend the timeout.
         const meta = params?.['_meta'];
         const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
+        const number = about === undefined ? undefined : connection.tap?.numberOf(about);
+        if (number !== undefined) connection.tap?.relate('to-client', id, number);
         const send = () => connection.send(requestMessage(id, method, { ...params, _meta }), about);
         if (this.#ready) send();
         else {
@@ -145,6 +149,8 @@ export class ServerQuestions {
     next();
   }
 }
+
+const IDS_OF_EPOCH = 2 ** 32;
 
 function refusedByPeer(method: string, error: ProtocolError): IsthmusError {
   const message = `The client refused ${method}: ${error.message} (${error.code})`;

@@ -1,10 +1,13 @@
-import type { Peer, RequestEnvelope, RequestFacts } from '../../exchange/call.js';
+import type { ForeignNotification, Peer, RequestEnvelope, RequestFacts } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, ProgressUpdate } from '../../wire/model.js';
+import { frameResult, isAsRead } from '../../wire/passed-result.js';
 import { deriveText, hasText } from '../../wire/result-text.js';
+import { takesTasks } from '../extensions.js';
 import { isInputRequired } from '../input-rounds.js';
-import type { MethodFacts } from '../methods.js';
+import { META } from '../meta-keys.js';
+import { isCacheable, type MethodFacts } from '../methods.js';
 import {
   type ServerDialectContext,
   sendError,
@@ -29,7 +32,12 @@ export interface Attachment {
   readonly logLevel: LoggingLevel | undefined;
   readonly wantsProgress: boolean;
   log(entry: LogEntry): void;
+  notify(notification: ForeignNotification): void;
   readonly request: RequestFacts | undefined;
+  /** The number of the call for a tap, while there is one. */
+  readonly number: number | undefined;
+  /** The request goes on with an earlier call. */
+  continues(number: number): void;
 }
 
 /** An attachment to one request of a connection. */
@@ -74,6 +82,14 @@ export class ConnectionAttachment implements Attachment {
     return this.#side.connection.factsOf?.(this.inbound.id);
   }
 
+  get number(): number | undefined {
+    return this.#side.connection.tap?.numberOf(this.inbound.id);
+  }
+
+  continues(number: number): void {
+    this.#side.connection.tap?.relate('to-server', this.inbound.id, number);
+  }
+
   get logLevel(): LogEntry['level'] | undefined {
     return this.#envelope.logLevel;
   }
@@ -92,17 +108,27 @@ export class ConnectionAttachment implements Attachment {
     const meta = result['_meta'];
     // The identity of the server that answers now: the upstream of a bridge may have changed since the request.
     const own = this.#runtime.resultMeta(this.#side.service);
-    const _meta = isJsonObject(meta) ? { ...meta, ...own } : own;
+    const isKept = isCacheable(this.#method, this.#facts);
+    if (isAsRead(result) && isComplete(result, own.value, isKept)) {
+      return sendResult(this.#side, this.inbound, result);
+    }
+    const _meta = isJsonObject(meta) ? { ...meta, ...own.value } : own.value;
     // The literal comes before the spread: the other way round costs half as much again per request.
     const complete = { resultType: 'complete', ...result, _meta };
-    // RTYPE-005: other values belong to extensions, and this server declares none.
-    if (!isInputRequired(complete)) complete.resultType = 'complete';
+    // RTYPE-005: other values belong to extensions, and this server knows one.
+    if (!isInputRequired(complete) && !this.#isTask(complete)) complete.resultType = 'complete';
     const sent =
-      this.#facts?.cacheable && complete.resultType === 'complete'
+      isKept && complete.resultType === 'complete'
         ? { ttlMs: 0, cacheScope: 'private', ...complete }
         : complete;
     if (hasText(result)) keepText(result, sent);
+    else if (!isKept && isPlain(result)) frameResult(sent, result, COMPLETE, own.member);
     sendResult(this.#side, this.inbound, sent);
+  }
+
+  /** TASK-M-003, TASK-M-020: only a call of a tool becomes a task, and only for a client that takes one. */
+  #isTask({ resultType }: JsonObject): boolean {
+    return resultType === 'task' && this.#method === 'tools/call' && takesTasks(this.peer.capabilities);
   }
 
   refuse(thrown: unknown): void {
@@ -115,12 +141,41 @@ export class ConnectionAttachment implements Attachment {
     sendInPassing(this.#side, 'notifications/progress', { progressToken, ...update }, this.inbound.id);
   }
 
+  notify({ method, params }: ForeignNotification): void {
+    sendInPassing(this.#side, method, params, this.inbound.id);
+  }
+
   /** LOG-001: only a server that declares logging logs. */
   log(entry: LogEntry): void {
     if (this.#side.service.capabilities().logging)
       sendInPassing(this.#side, 'notifications/message', { ...entry }, this.inbound.id);
   }
 }
+
+/** Whether a result of a modern server has all that this server would add, with the same values. */
+function isComplete(result: JsonObject, own: JsonObject, isKept: boolean): boolean {
+  if (result['resultType'] !== 'complete') return false;
+  if (isKept && (result['ttlMs'] === undefined || result['cacheScope'] === undefined)) return false;
+  const meta = result['_meta'];
+  return isJsonObject(meta) && isSame(meta[META.serverInfo], own[META.serverInfo]);
+}
+
+/** Compares plain members; others count as different. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  for (const name in a) if (a[name] !== b[name]) return false;
+  for (const name in b) if (!(name in a)) return false;
+  return true;
+}
+
+/** Whether all members of a result are written as they are, and none is one that this server adds. */
+function isPlain(result: JsonObject): boolean {
+  return (
+    result['_meta'] === undefined && result['resultType'] === undefined && result['toJSON'] === undefined
+  );
+}
+
+const COMPLETE = '"resultType":"complete",';
 
 /** A large result that is passed on keeps its original text. */
 function keepText(result: JsonObject, sent: JsonObject): void {

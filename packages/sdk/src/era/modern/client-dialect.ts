@@ -1,5 +1,12 @@
 import { IsthmusError } from '../../errors.js';
-import type { CallerIdentity, Change, OpenListen, OutgoingCall } from '../../exchange/call.js';
+import type {
+  CallerIdentity,
+  Change,
+  ForeignNotification,
+  OpenListen,
+  OutgoingCall,
+} from '../../exchange/call.js';
+import type { ResultListener } from '../../exchange/late-result.js';
 import {
   type DecodedError,
   type DecodedNotification,
@@ -16,7 +23,9 @@ import { capabilitiesOf } from '../answers.js';
 import type { NegotiatedConnection } from '../client/negotiated-connection.js';
 import type { Tenant } from '../client/tenant.js';
 import { TenantCaller } from '../client/tenant-caller.js';
-import { type ClientDialect, report, tell } from '../client-dialect-context.js';
+import { type ClientDialect, carryTo, report, tell } from '../client-dialect-context.js';
+import { TASKS_EXTENSION } from '../extensions.js';
+import { isForeignNotification } from '../methods.js';
 import { toLog } from '../reports.js';
 import { ClientListens } from './client-listens.js';
 import { envelope, ModernRequest } from './client-request.js';
@@ -29,6 +38,7 @@ export class ModernClientDialect implements ClientDialect {
   readonly #rounds: ClientRounds;
   /** Built once for each tenant; a request adds its progress token or log level. */
   readonly #envelopes = new WeakMap<Tenant, JsonObject>();
+  readonly #envelopesWithTasks = new WeakMap<Tenant, JsonObject>();
   readonly #lingering = new Map<RequestId, { readonly caller: TenantCaller; readonly until: number }>();
 
   constructor(connection: NegotiatedConnection) {
@@ -36,8 +46,8 @@ export class ModernClientDialect implements ClientDialect {
     this.#rounds = new ClientRounds(connection.settings.maxRounds);
   }
 
-  call(caller: TenantCaller, call: OutgoingCall): Promise<JsonObject> {
-    return this.connection.requests.request(new ModernRequest(this, caller, call, call.params, false));
+  call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void {
+    this.connection.requests.send(new ModernRequest(this, caller, call, call.params, false), listener);
   }
 
   isAsked(caller: TenantCaller): boolean {
@@ -90,6 +100,12 @@ export class ModernClientDialect implements ClientDialect {
     caller.logLevel = level;
   }
 
+  notify({ method, params }: ForeignNotification): void {
+    const { connection, label } = this.connection;
+    if (connection.congested) return report(label, 'the server does not read', method);
+    connection.send(notificationMessage(method, params));
+  }
+
   left(caller: TenantCaller, error: IsthmusError): void {
     this.#rounds.end(error, caller);
   }
@@ -113,13 +129,17 @@ export class ModernClientDialect implements ClientDialect {
   }
 
   /** The `_meta` of the requests of a tenant, or of the client that it makes a request for. */
-  envelopeOf({ tenant }: TenantCaller, as: CallerIdentity | undefined): JsonObject {
+  envelopeOf({ tenant }: TenantCaller, as: CallerIdentity | undefined, takesTasks = false): JsonObject {
     const { revision } = this.connection.verdict;
     if (as) return envelope({ info: as.info ?? tenant.info, capabilities: as.capabilities }, revision);
-    const known = this.#envelopes.get(tenant);
+    const kept = takesTasks ? this.#envelopesWithTasks : this.#envelopes;
+    const known = kept.get(tenant);
     if (known) return known;
-    const own = envelope({ info: tenant.info, capabilities: capabilitiesOf(tenant.answers) }, revision);
-    this.#envelopes.set(tenant, own);
+    const { info, answers } = tenant;
+    const extensions = takesTasks ? { ...tenant.extensions, [TASKS_EXTENSION]: {} } : tenant.extensions;
+    const capabilities = { ...capabilitiesOf(answers), ...(extensions && { extensions }) };
+    const own = envelope({ info, capabilities }, revision);
+    kept.set(tenant, own);
     return own;
   }
 
@@ -146,6 +166,7 @@ export class ModernClientDialect implements ClientDialect {
         break;
       default:
         if (this.#listens.deliver(method, params)) return;
+        if (isForeignNotification(method) && this.#carry({ method, params }, about)) return;
     }
     report(label, 'a notification that matches nothing', notification);
   }
@@ -159,6 +180,13 @@ export class ModernClientDialect implements ClientDialect {
   /** Calls between two rounds have no request in flight, so they are ended here. */
   ended(error: IsthmusError): void {
     this.#rounds.end(error);
+  }
+
+  /** A notification of an extension goes to the call on whose stream it came, or to the only call in flight. */
+  #carry(notification: ForeignNotification, about: RequestId | undefined): boolean {
+    const { requests } = this.connection;
+    const [only, another] = about === undefined ? requests.open() : [requests.get(about)];
+    return !another && carryTo(only?.call, notification);
   }
 
   /**

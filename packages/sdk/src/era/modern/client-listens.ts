@@ -1,9 +1,10 @@
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
-import type { Change, ListenEnd, OpenListen } from '../../exchange/call.js';
+import type { Change, ForeignChange, ListenEnd, OpenListen } from '../../exchange/call.js';
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { SubscriptionFilter } from '../../wire/model.js';
 import { META } from '../meta-keys.js';
+import { carriedMeta } from '../reports.js';
 import { changeOf } from '../subscriptions.js';
 
 /** The subscriptions that this client has opened. Messages are matched by `subscriptionId` only (SUB-009). */
@@ -41,9 +42,8 @@ export class ClientListens {
       listen.acknowledged.resolve({ honoured, ended: listen.ended.promise, stop: listen.stop });
       return true;
     }
-    const change = changeOf(method, params);
-    if (change) listen.onChange(change);
-    return change !== undefined;
+    listen.onChange(changeOf(method, params) ?? foreignChange(method, params));
+    return true;
   }
 
   end(id: RequestId, error: unknown): void {
@@ -57,6 +57,12 @@ export class ClientListens {
     // The caller may not await it any more; the rejection must not end the process.
     listen.acknowledged.promise.catch(() => {});
   }
+}
+
+/** A notification of an extension, without the name of this subscription. */
+function foreignChange(method: string, { _meta: _left, ...params }: JsonObject): ForeignChange {
+  const _meta = carriedMeta({ _meta: _left });
+  return { kind: 'foreign', method, params: _meta ? { ...params, _meta } : params };
 }
 
 interface Listen {

@@ -1,10 +1,12 @@
 import { IsthmusError } from '../../errors.js';
 import type { OutgoingCall } from '../../exchange/call.js';
 import type { OutboundRequest } from '../../exchange/pending-request.js';
+import { tellNumber } from '../../exchange/tap.js';
 import { isJsonObject, type JsonObject, type RequestId, requestMessage } from '../../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '../../wire/model.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
 import { mayExtend, tell } from '../client-dialect-context.js';
+import { takesTasks } from '../extensions.js';
 import { roundProblem } from '../input-rounds.js';
 import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
@@ -44,7 +46,9 @@ export class ModernRequest implements OutboundRequest {
   }
 
   send(id: RequestId): void {
-    this.#dialect.connection.connection.send(requestMessage(id, this.what, this.#withMeta(id)));
+    const { connection } = this.#dialect.connection;
+    if (connection.tap !== undefined) tellNumber(connection.tap, id, this.call);
+    connection.send(requestMessage(id, this.what, this.#withMeta(id)));
   }
 
   giveUp(id: RequestId, reason: string): void {
@@ -56,10 +60,18 @@ export class ModernRequest implements OutboundRequest {
   accept(result: JsonObject): JsonObject | Promise<JsonObject> {
     const type = result['resultType'];
     if (type === undefined || type === 'complete') return result;
+    if (type === 'task' && this.#mayBeTask()) return result;
     checkRound(this.what, type, result);
     if (this.call.manual || this.#goesOn) return result;
     this.#goesOn = true;
     return this.#dialect.answerRounds(this.owner, this.call, result);
+  }
+
+  /** TASK-M-005: only a tool that was called with the extension is answered with a task. */
+  #mayBeTask(): boolean {
+    const { behalf, method, takesTasks: isDeclared } = this.call;
+    const { capabilities } = behalf ?? this.owner.tenant;
+    return method === 'tools/call' && (isDeclared === true || takesTasks(capabilities ?? {}));
   }
 
   settled(hasResult: boolean): void {
@@ -80,7 +92,7 @@ export class ModernRequest implements OutboundRequest {
     const level = levelOf(call, owner);
     const wantsProgress = mayExtend(call);
     const { _meta: own } = params;
-    const said = this.#dialect.envelopeOf(owner, call.behalf);
+    const said = this.#dialect.envelopeOf(owner, call.behalf, call.takesTasks);
     // The literal member comes before the spread: the other order costs several times as much per call.
     if (!wantsProgress && level === undefined && own === undefined) return { _meta: said, ...params };
     // The progress token is the id, never one from the params: that could be the id of another request.

@@ -76,7 +76,7 @@ export class ClientRounds {
     caller.limiter?.suspend(call, caller, (error) => over.abort(error));
     try {
       const answered = questions.map(async ([key, request]) => {
-        return [key, await answerQuestion(caller.tenant.answers, request, over.signal)] as const;
+        return [key, await answerQuestion(caller.tenant.answers, request, over.signal, call.number)] as const;
       });
       const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal)]);
       caller.limiter?.resume(call);

@@ -1,10 +1,10 @@
-import type { RequestEnvelope } from '../../exchange/call.js';
+import type { Peer, RequestEnvelope } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, isRequestId, type JsonObject, type JsonRpcErrorBody } from '../../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../../wire/model.js';
 import { META } from '../meta-keys.js';
 import { isLoggingLevel } from '../reports.js';
-import { isModernRevision, MODERN_REVISIONS } from '../revisions.js';
+import { isModernRevision, LATEST_MODERN, MODERN_REVISIONS } from '../revisions.js';
 
 /** The `_meta` of a modern request: version, client, capabilities. Read from every request (STATE-001). */
 type Envelope = ValidEnvelope | RefusedEnvelope;
@@ -61,6 +61,17 @@ export function readEnvelope(
     logLevel,
     progressToken,
   };
+}
+
+/** The sender of a notification. Unlike a request, a notification need not say who sends it. */
+export function notifier(
+  params: JsonObject | undefined,
+  principal: string | undefined,
+  remote: string | undefined,
+): Peer {
+  const envelope = readEnvelope(params, principal, remote);
+  if (envelope.kind === 'valid') return envelope.peer;
+  return { era: 'modern', revision: LATEST_MODERN, info: undefined, capabilities: {}, principal, remote };
 }
 
 /** The answer to an unsupported version, and to `initialize` if only the modern era is served. */

@@ -99,6 +99,10 @@ const NAMED_BY = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  // TASK-M-070, TASK-M-071
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
 /** Printable ASCII without blanks at its ends, which HTTP would remove. */

@@ -1,12 +1,13 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Change, OpenListen, Peer, Service } from '../../exchange/call.js';
+import type { Change, OpenListen, Peer, Service, TaskWatch } from '../../exchange/call.js';
 import type { Connection } from '../../exchange/connection.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject, notificationMessage } from '../../wire/json-rpc.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
+import { hasTasks, takesTasks, tasksRequired } from '../extensions.js';
 import { META } from '../meta-keys.js';
-import { keepOverdue, urisProblem } from '../subscriptions.js';
+import { notificationOf, urisProblem, WaitingChanges } from '../subscriptions.js';
 
 /**
  * The open `subscriptions/listen` requests of one connection. Each is acknowledged before anything else is sent for it,
@@ -39,14 +40,45 @@ export class Listens {
     if (this.#open.size >= this.#max) {
       throw new IsthmusError('BUSY', `This connection already has ${this.#max} open subscriptions`);
     }
-    const filter = honour(asked, this.#service.capabilities());
+    const capabilities = this.#service.capabilities();
+    // TASK-M-007
+    if (asked.taskIds && hasTasks(capabilities) && !takesTasks(peer.capabilities)) throw tasksRequired();
+    const filter = honour(asked, capabilities, this.#service.listen !== undefined);
     const listen: Listen = { inbound, filter, uris: undefined, overdue: undefined, stop: undefined };
     this.#open.add(listen);
     inbound.running = { cancel: () => this.#remove(listen) };
     if (this.#service.listen) return this.#openUpstream(listen, peer);
-    this.#acknowledge(listen, filter);
-    this.#unwatch ??= this.#service.watch((change) => this.#publish(change));
+    if (asked.taskIds && this.#service.watchTasks && hasTasks(capabilities)) {
+      return this.#openWithTasks(listen, peer, asked.taskIds);
+    }
+    this.#begin(listen, filter);
     return undefined;
+  }
+
+  #begin(listen: Listen, filter: SubscriptionFilter): void {
+    this.#acknowledge(listen, filter);
+    this.#unwatch ??= this.#service.watch(
+      (change) => this.#publish(change),
+      () => this.#publishAll(),
+    );
+  }
+
+  /** TASK-M-063: tasks that the client may not see are left out of the acknowledgement. */
+  async #openWithTasks(listen: Listen, peer: Peer, ids: readonly string[]): Promise<void> {
+    let watch: TaskWatch;
+    try {
+      watch = await this.#service.watchTasks!(peer, ids, (change) => {
+        if (this.#open.has(listen)) this.#deliver(listen, change);
+      });
+    } catch (error) {
+      if (this.#open.has(listen)) this.#remove(listen);
+      throw error;
+    }
+    if (!this.#open.has(listen)) return;
+    listen.stop = watch.stop;
+    const taskIds = [...watch.accepted];
+    this.#begin(listen, { ...listen.filter, ...(taskIds.length > 0 && { taskIds }) });
+    watch.start();
   }
 
   async #openUpstream(listen: Listen, peer: Peer): Promise<void> {
@@ -57,7 +89,8 @@ export class Listens {
       if (!this.#open.has(listen)) return;
       if (!isAcknowledged) early.push(change);
       // The upstream filters resources: an update may name a sub-resource of the subscribed one (SUB-016).
-      else if (change.kind === 'resource' || wants(listen, change)) this.#deliver(listen, change);
+      else if (change.kind === 'resource' || change.kind === 'foreign' || wants(listen, change))
+        this.#deliver(listen, change);
     };
     let open: OpenListen;
     try {
@@ -95,7 +128,7 @@ export class Listens {
     for (const listen of this.#open) {
       const { overdue } = listen;
       listen.overdue = undefined;
-      for (const change of overdue?.values() ?? []) this.#deliver(listen, change);
+      for (let change = overdue?.take(); change; change = overdue?.take()) this.#deliver(listen, change);
     }
   }
 
@@ -120,19 +153,24 @@ export class Listens {
     }
   }
 
+  /** Changes may have been missed: each subscription is told that all it asked for may have changed. */
+  #publishAll(): void {
+    for (const listen of this.#open) {
+      for (const kind of LISTS) if (wants(listen, { kind })) this.#deliver(listen, { kind });
+      for (const uri of listen.uris ?? []) this.#deliver(listen, { kind: 'resource', uri });
+    }
+  }
+
   #deliver(listen: Listen, change: Change): void {
     if (this.#connection.congested) {
-      const key = change.kind === 'resource' ? `resource ${change.uri}` : change.kind;
-      listen.overdue ??= new Map();
-      keepOverdue(listen.overdue, key, change);
+      listen.overdue ??= new WaitingChanges();
+      listen.overdue.keep(change);
       return;
     }
-    const _meta = { [META.subscriptionId]: listen.inbound.id };
-    this.#connection.send(
-      change.kind === 'resource'
-        ? notificationMessage('notifications/resources/updated', { _meta, uri: change.uri })
-        : notificationMessage(`notifications/${change.kind}/list_changed`, { _meta }),
-    );
+    const { method, params } = notificationOf(change);
+    const own = params['_meta'];
+    const _meta = { ...(isJsonObject(own) && own), [META.subscriptionId]: listen.inbound.id };
+    this.#connection.send(notificationMessage(method, { ...params, _meta }));
   }
 }
 
@@ -141,8 +179,8 @@ interface Listen {
   filter: SubscriptionFilter;
   /** Undefined if there are none. */
   uris: ReadonlySet<string> | undefined;
-  /** Changes that wait for room in the output, by what has changed, so that a stalled reader costs bounded memory. */
-  overdue: Map<string, Change> | undefined;
+  /** Changes that wait for room in the output, so that a stalled reader costs bounded memory. */
+  overdue: WaitingChanges | undefined;
   /** Ends the subscription upstream. */
   stop: (() => void) | undefined;
 }
@@ -156,6 +194,7 @@ function closing({ inbound }: Listen): Closing {
   return { _meta: { [META.subscriptionId]: inbound.id } };
 }
 
+const LISTS = ['tools', 'prompts', 'resources'] as const;
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const;
 
 function readFilter(value: unknown): SubscriptionFilter {
@@ -169,6 +208,10 @@ function readFilter(value: unknown): SubscriptionFilter {
   if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === 'string'))) {
     throw invalid('params.notifications.resourceSubscriptions must be an array of URIs');
   }
+  const { taskIds } = value;
+  if (taskIds !== undefined && !(Array.isArray(taskIds) && taskIds.every((id) => typeof id === 'string'))) {
+    throw invalid('params.notifications.taskIds must be an array of strings');
+  }
   const problem =
     uris &&
     urisProblem(
@@ -179,13 +222,20 @@ function readFilter(value: unknown): SubscriptionFilter {
   return value as SubscriptionFilter;
 }
 
-/** SUB-006: the acknowledged subset, without what the server does not support. */
-function honour(asked: SubscriptionFilter, has: ServerCapabilities): SubscriptionFilter {
-  const uris = has.resources?.subscribe ? (asked.resourceSubscriptions ?? []) : [];
+/** SUB-006: the acknowledged subset, without what the server does not support. An upstream decides on unknown members. */
+function honour(
+  asked: SubscriptionFilter,
+  has: ServerCapabilities,
+  isForUpstream: boolean,
+): SubscriptionFilter {
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, ...unknown } =
+    asked;
+  const uris = has.resources?.subscribe ? (resourceSubscriptions ?? []) : [];
   return {
-    ...(asked.toolsListChanged && has.tools?.listChanged && { toolsListChanged: true }),
-    ...(asked.promptsListChanged && has.prompts?.listChanged && { promptsListChanged: true }),
-    ...(asked.resourcesListChanged && has.resources?.listChanged && { resourcesListChanged: true }),
+    ...(isForUpstream && unknown),
+    ...(toolsListChanged && has.tools?.listChanged && { toolsListChanged: true }),
+    ...(promptsListChanged && has.prompts?.listChanged && { promptsListChanged: true }),
+    ...(resourcesListChanged && has.resources?.listChanged && { resourcesListChanged: true }),
     ...(uris.length > 0 && { resourceSubscriptions: [...new Set(uris)] }),
   };
 }
@@ -200,6 +250,8 @@ function wants({ filter, uris }: Listen, change: Change): boolean {
       return filter.resourcesListChanged === true;
     case 'resource':
       return uris?.has(change.uri) ?? false;
+    case 'foreign':
+      return false;
   }
 }
 

@@ -29,7 +29,8 @@ export interface StateBinding {
 }
 
 export interface StateSeal {
-  seal(state: RequestState, binding: StateBinding, expiresAt: number): Promise<string>;
+  /** `member`: the process that can resume it, where there are several. Others can read it, and only that. */
+  seal(state: RequestState, binding: StateBinding, expiresAt: number, member?: string): Promise<string>;
   /** `undefined` for a state that is forged, altered, foreign or expired; the client is told no more than that. */
   open(text: string, binding: StateBinding, now: number): Promise<RequestState | undefined>;
 }
@@ -38,11 +39,16 @@ export interface StateSeal {
 export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSeal {
   const keys = createStateKeys(given);
   return {
-    async seal(state, binding, expiresAt) {
+    async seal(state, binding, expiresAt, member) {
       const { CompactEncrypt } = await import('jose/jwe/compact/encrypt');
       const body = { ...state, digest: binding.digest, principal: binding.principal ?? null, expiresAt };
       return new CompactEncrypt(Buffer.from(JSON.stringify(body)))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: keys.sealing.name })
+        .setProtectedHeader({
+          alg: 'dir',
+          enc: 'A256GCM',
+          kid: keys.sealing.name,
+          ...(member !== undefined && { member }),
+        })
         .encrypt(keys.sealing.secret);
     },
     async open(text, binding, now) {
@@ -65,6 +71,21 @@ export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSe
     },
   };
 }
+
+/** The member that a state names. It is authenticated only when the state is opened. */
+export function memberOfState(text: string): string | undefined {
+  const end = text.indexOf('.');
+  if (end < 0 || end > MAX_HEADER) return undefined;
+  try {
+    const header: unknown = JSON.parse(Buffer.from(text.slice(0, end), 'base64url').toString());
+    const member = isJsonObject(header) ? header['member'] : undefined;
+    return typeof member === 'string' ? member : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_HEADER = 512;
 
 /**
  * A digest of what must be the same in the next round: the method, and the params without `_meta` and the members of the

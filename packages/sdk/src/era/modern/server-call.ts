@@ -1,7 +1,7 @@
 import { type Cancellation, LazyAbort } from '../../async/abort.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Peer, RequestFacts } from '../../exchange/call.js';
+import type { ForeignNotification, Peer, RequestFacts } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
@@ -15,9 +15,10 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../../wire/model.js';
+import { isQuestion } from '../answers.js';
 import {
   cannotAsk,
-  capabilityNames,
+  capabilityRequired,
   checkedAnswer,
   emptyRound,
   type InputRequired,
@@ -50,6 +51,8 @@ export class ModernServerCall implements RunningCall {
   #roundDue = false;
   #outcome: Outcome | undefined;
   #expired: IsthmusError | undefined;
+  /** Kept between two rounds. */
+  #number: number | undefined;
 
   constructor(runtime: ModernServerState, request: ModernRequest, at: Attachment) {
     this.#runtime = runtime;
@@ -64,6 +67,10 @@ export class ModernServerCall implements RunningCall {
 
   get id(): RequestId | undefined {
     return this.#at?.id;
+  }
+
+  get number(): number | undefined {
+    return this.#at ? this.#at.number : this.#number;
   }
 
   get peer(): Peer {
@@ -107,7 +114,12 @@ export class ModernServerCall implements RunningCall {
     if (at?.live && at.logLevel !== undefined && reaches(entry.level, at.logLevel)) at.log(entry);
   }
 
+  notify(notification: ForeignNotification): void {
+    if (this.#at?.live) this.#at.notify(notification);
+  }
+
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+    if (!isQuestion(request.method)) return Promise.reject(notAQuestion((request as InputRequest).method));
     if (this.#abort?.aborted) return Promise.reject(callIsOver(this.method));
     if (!this.#mayAsk) {
       return Promise.reject(cannotAsk(this.method));
@@ -170,6 +182,7 @@ export class ModernServerCall implements RunningCall {
   resume(at: Attachment, answers: InputResponses): void {
     this.#at = at;
     this.#peer = at.peer;
+    if (this.#number !== undefined) at.continues(this.#number);
     for (const [key, { deferred }] of [...(this.#questions ?? [])]) {
       if (!Object.hasOwn(answers, key)) continue;
       this.#questions?.delete(key);
@@ -227,9 +240,11 @@ export class ModernServerCall implements RunningCall {
     try {
       const ticket = this.#runtime.parked.park(this, clientKey(this.#peer));
       const state: ParkedState = { kind: 'parked', id: ticket.id, home: this.#runtime.home };
-      const requestState = await this.#runtime.seal.seal(state, this.#binding(), ticket.expiresAt);
+      const { seal, member } = this.#runtime;
+      const requestState = await seal.seal(state, this.#binding(), ticket.expiresAt, member());
       // Sealing is asynchronous: meanwhile the handler may have finished, or the client may have cancelled.
       if (!at.live || !this.#questions?.size) return this.#runtime.parked.leave(ticket.id);
+      this.#number = at.number;
       this.#at = undefined;
       at.release();
       at.answer({ resultType: 'input_required', inputRequests: this.#inputRequests(), requestState });
@@ -293,13 +308,9 @@ const keyNames: Record<InputRequest['method'], string> = {
   'roots/list': 'roots',
 };
 
-/** META-008: names exactly what was missing. */
-function capabilityRequired(missing: ClientCapabilities): ProtocolError {
-  return new ProtocolError(
-    ErrorCode.MissingClientCapability,
-    `This call needs the client capability ${capabilityNames(missing)}`,
-    { requiredCapabilities: missing },
-  );
+/** A modern server cannot send requests, and rounds have three kinds of questions. */
+function notAQuestion(method: string): ProtocolError {
+  return new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
 }
 
 function callIsOver(method: string): IsthmusError {

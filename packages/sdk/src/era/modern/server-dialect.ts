@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from '../../wire/json-rpc.js';
 import type { InputResponses } from '../../wire/model.js';
-import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
+import { isForeignNotification, isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
 import { MODERN_REVISIONS } from '../revisions.js';
 import {
   acceptOnce,
@@ -28,7 +28,7 @@ import {
   toWireError,
 } from '../server-dialect-context.js';
 import { ConnectionAttachment } from './attachment.js';
-import { readEnvelope, tooLateForSession, unsupportedVersion } from './envelope.js';
+import { notifier, readEnvelope, tooLateForSession, unsupportedVersion } from './envelope.js';
 import { Listens } from './listens.js';
 import { tooManyParked } from './parked-calls.js';
 import { digestRequest } from './sealed-state.js';
@@ -52,7 +52,7 @@ export class ModernServerDialect implements ServerDialect {
 
   /** The `_meta` of almost every result; built once per service. */
   get #resultMeta(): JsonObject {
-    return this.#runtime.resultMeta(this.#side.service);
+    return this.#runtime.resultMeta(this.#side.service).value;
   }
 
   request(request: DecodedRequest): void {
@@ -97,6 +97,12 @@ export class ModernServerDialect implements ServerDialect {
 
   notification({ method, params }: DecodedNotification): void {
     const id = params?.['requestId'];
+    const { service, connection } = this.#side;
+    if (service.notify && isForeignNotification(method))
+      return service.notify(
+        { method, params: params ?? {} },
+        notifier(params, connection.principal, connection.remote),
+      );
     if (method !== 'notifications/cancelled' || !isRequestId(id))
       return dropped(this.#side, 'unexpected notification', method);
     const reason = params?.['reason'];
@@ -196,10 +202,12 @@ export class ModernServerDialect implements ServerDialect {
 
   #discovery(): JsonObject {
     const { service } = this.#side;
+    // TASK-M-013: the capability for tasks belongs to 2025-11-25. Here tasks are an extension.
+    const { tasks, ...capabilities } = service.capabilities();
     return {
       resultType: 'complete',
       supportedVersions: MODERN_REVISIONS,
-      capabilities: service.capabilities(),
+      capabilities,
       ...(service.instructions !== undefined && { instructions: service.instructions }),
       ttlMs: service.discoveryCache?.ttlMs ?? 0,
       cacheScope: service.discoveryCache?.cacheScope ?? 'private',
@@ -225,7 +233,7 @@ function readAnswers(value: unknown): InputResponses {
 
 /** Replicas share the key, and the request reached another one than the replica with the call, or that was restarted. */
 const ELSEWHERE =
-  'belongs to a call that waits in another process, and only that process can continue it: send all rounds of a call to the same replica, or make the call again';
+  'belongs to a call that waits in another process, or in one that has ended, and only that process can continue it: send all rounds of a call to the same replica, or make the call again';
 
 function badState(why: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `requestState ${why}`);

@@ -15,23 +15,40 @@ export interface ModernServerState {
   readonly seal: StateSeal;
   /** Names this server among replicas that share a key. */
   readonly home: string;
+  /** The name of this process in its cluster. Undefined outside of clusters. */
+  member(): string | undefined;
   /** The `_meta` of every result of a service, built once. */
-  resultMeta(service: Service): JsonObject;
+  resultMeta(service: Service): OwnMeta;
   close(): void;
 }
 
-export function createModernServerState(settings: ServingSettings): ModernServerState {
+export interface OwnMeta {
+  readonly value: JsonObject;
+  /** What is written behind the members of a result without a `_meta` of its own. */
+  readonly member: string;
+}
+
+export function createModernServerState(
+  settings: ServingSettings,
+  member: () => string | undefined = () => undefined,
+): ModernServerState {
   const parked = new ParkedCalls<ModernServerCall>(settings.clock, settings);
-  let known: { readonly info: Service['info']; readonly meta: JsonObject } | undefined;
+  let known: { readonly info: Service['info']; readonly meta: OwnMeta } | undefined;
   return {
     resultMeta({ info }) {
-      if (known?.info !== info) known = { info, meta: { [META.serverInfo]: info } };
+      if (known?.info !== info) known = { info, meta: metaOf(info) };
       return known.meta;
     },
     settings,
     parked,
     seal: createStateSeal(settings.stateKey),
     home: randomUUID(),
+    member,
     close: () => parked.close(new IsthmusError('CONNECTION_CLOSED', 'the server stopped')),
   };
+}
+
+function metaOf(info: Service['info']): OwnMeta {
+  const value = { [META.serverInfo]: info };
+  return { value, member: `,"_meta":${JSON.stringify(value)}` };
 }

@@ -7,6 +7,7 @@ import type { Tenant } from '../../era/client/tenant.js';
 import { IsthmusError } from '../../errors.js';
 import type { Change, Era } from '../../exchange/call.js';
 import type { Connector } from '../../exchange/connection.js';
+import type { Tap } from '../../exchange/tap.js';
 import type { Child, ChildWatcher } from '../../process/child.js';
 import { openChild } from '../../transport/child-connection.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../../wire/model.js';
@@ -27,6 +28,8 @@ export interface HostContext {
   readonly watchers: readonly ChildWatcher[];
   /** A slot for each process of all servers. */
   readonly processSlots: CallSemaphore;
+  /** Sees what goes over the connections of a server. */
+  readonly tap: ((server: string) => Tap) | undefined;
   /** Settles when processes that earlier hosts left behind are gone: some servers can run only once. */
   readonly prepared: Promise<unknown>;
 }
@@ -125,7 +128,8 @@ export class ProcessFactory {
         const onStderr = (text: string) => {
           if (settings.logStderr) emit({ kind: 'stderr', generation: number, pid: child?.pid, text });
         };
-        const opened = openChild({ ...command, label, watchers, onStderr });
+        const tap = host.tap?.(label);
+        const opened = openChild({ ...command, label, watchers, onStderr, ...(tap && { tap }) });
         child = opened.child;
         onStarted(child.pid);
         return opened.connection;

@@ -130,7 +130,7 @@ const VALUES: readonly unknown[] = [
 
 it('every key with every kind of value is judged alike', async () => {
   const base = (key: string) =>
-    ['headers', 'http_headers', 'env_http_headers', 'bearer_token_env_var'].includes(key)
+    ['headers', 'auth', 'http_headers', 'env_http_headers', 'bearer_token_env_var'].includes(key)
       ? { url: 'https://a.example' }
       : { command: 'c' };
   const keys = [...KNOWN_KEYS].filter((key) => !['isthmus', 'envFile'].includes(key));
@@ -160,6 +160,7 @@ it('every key with every kind of value is judged alike', async () => {
 });
 
 const X = (value: unknown) => ({ mcpServers: { x: value } });
+const U = (auth: unknown) => X({ url: 'https://a.example/mcp', auth });
 
 describe('whole documents are judged alike', () => {
   it.each<[unknown]>([
@@ -177,6 +178,19 @@ describe('whole documents are judged alike', () => {
     ],
     [X({ type: 'streamable-http', url: 'https://${HOST:-a.example}/mcp', headers: { A: 'Bearer ${T}' } })],
     [X({ type: 'stdio', command: 'c', url: 'https://ignored.example' })],
+    [U('login')],
+    [U({ mode: 'login', scopes: ['a'], resource: false })],
+    [U({ mode: 'client-credentials', clientId: 'c', clientSecretFile: 's', issuer: 'https://i.example' })],
+    [U({ mode: 'client-credentials', clientId: 'c', privateKeyFile: 'k' })],
+    [
+      U({
+        mode: 'token-exchange',
+        clientId: 'c',
+        privateKeyFile: 'k',
+        audience: 'a',
+        issuer: 'https://i.example',
+      }),
+    ],
     [{ servers: { x: { command: 'c' } } }],
     [{ mcp_servers: { x: { url: 'https://a.example', bearer_token_env_var: 'T' } } }],
     [{ mcp: { servers: { x: { command: 'c' } } } }],

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../async/clock.js';
 import type { Slotted } from '../../../async/live-set.js';
-import type { OnBehalfOf } from '../../../exchange/call.js';
+import type { OnBehalfOf, OutgoingCall } from '../../../exchange/call.js';
 import type { RequestId } from '../../../wire/json-rpc.js';
 
 /** A running call that may lead to a question of the server. */
@@ -14,7 +14,7 @@ export interface AttributableCall extends Slotted {
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
   /** Its request, which is told when the call begins to wait for a user, and when the server goes on with it. */
-  request: { rest(): void; resume(): void } | undefined;
+  request: { rest(): void; resume(): void; readonly call: OutgoingCall } | undefined;
   /** When it began, calls of this key were known or suspected to ask. */
   readonly expected: boolean;
   /** It may ask now: other calls that are known to ask wait for it. Other calls never wait. */

@@ -1,8 +1,8 @@
-import type { ServerFacts } from '../exchange/call.js';
-import { ErrorCode } from '../wire/error-codes.js';
-import { isJsonObject, type JsonObject, type JsonRpcErrorBody } from '../wire/json-rpc.js';
-import type { Implementation, ServerCapabilities } from '../wire/model.js';
-import { META } from './meta-keys.js';
+import type { ServerFacts } from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import { isJsonObject, type JsonObject, type JsonRpcErrorBody } from '../../wire/json-rpc.js';
+import type { Implementation, ServerCapabilities } from '../../wire/model.js';
+import { META } from '../meta-keys.js';
 import {
   isLegacyRevision,
   isModernRevision,
@@ -12,7 +12,7 @@ import {
   type ModernRevision,
   newestSession,
   REVISION_TABLE,
-} from './revisions.js';
+} from '../revisions.js';
 
 /** The outcome of a `server/discover` request. */
 export type ProbeOutcome =

@@ -1,10 +1,10 @@
-import type { Era, RequestEnvelope } from '../exchange/call.js';
-import { ErrorCode } from '../wire/error-codes.js';
-import type { DecodedRequest, JsonRpcErrorBody } from '../wire/json-rpc.js';
-import { type Handshake, readInitialize } from './legacy/handshake.js';
-import { claimsModern } from './meta-keys.js';
-import { isModernOnly } from './methods.js';
-import { readEnvelope, unsupportedVersion } from './modern/envelope.js';
+import type { Era, RequestEnvelope } from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import type { DecodedRequest, JsonRpcErrorBody } from '../../wire/json-rpc.js';
+import { type Handshake, readInitialize } from '../legacy/handshake.js';
+import { claimsModern } from '../meta-keys.js';
+import { isModernOnly } from '../methods.js';
+import { readEnvelope, unsupportedVersion } from '../modern/envelope.js';
 
 /**
  * What a request means on a connection whose era is not chosen yet. Only `legacy` and `modern` choose it. A refused

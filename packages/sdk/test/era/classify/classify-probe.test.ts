@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { classifyProbe, eraOf, type ProbeOutcome } from '../../src/era/classify-probe.js';
+import { classifyProbe, eraOf, type ProbeOutcome } from '../../../src/era/classify/classify-probe.js';
 
 const TRIED = ['2026-07-28'];
 

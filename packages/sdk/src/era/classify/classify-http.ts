@@ -1,5 +1,5 @@
-import type { Era, RequestEnvelope } from '../exchange/call.js';
-import { ErrorCode } from '../wire/error-codes.js';
+import type { Era, RequestEnvelope } from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
 import {
   type Decoded,
   type DecodedNotification,
@@ -8,17 +8,17 @@ import {
   type JsonObject,
   type JsonRpcErrorBody,
   type RequestId,
-} from '../wire/json-rpc.js';
-import { claimsModern, META } from './meta-keys.js';
-import { readEnvelope, unsupportedVersion } from './modern/envelope.js';
+} from '../../wire/json-rpc.js';
+import { claimsModern, META } from '../meta-keys.js';
+import { readEnvelope, unsupportedVersion } from '../modern/envelope.js';
 import {
   decodeHeaderValue,
   type HeaderParam,
   headerMatches,
   headerParamValue,
   routingName,
-} from './modern/headers.js';
-import { isLegacyRevision, isModernRevision, REVISION_TABLE } from './revisions.js';
+} from '../modern/headers.js';
+import { isLegacyRevision, isModernRevision, REVISION_TABLE } from '../revisions.js';
 
 /** What a POST means. The era is read from each request anew. */
 export type HttpRoute =

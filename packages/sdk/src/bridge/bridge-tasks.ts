@@ -1,0 +1,101 @@
+import type { Clock } from '../async/clock.js';
+import { TASKS_EXTENSION, takesTasks } from '../era/extensions.js';
+import type { Call, ForeignChange, HandledResult, Peer, TaskWatch } from '../exchange/call.js';
+import { resolveTasks, type TaskOptions, type TaskPlan } from '../server/tasks/options.js';
+import { TASK_METHODS, watchTasks } from '../server/tasks/task-methods.js';
+import { hasLegacyTasks, TaskRunner } from '../server/tasks/task-runner.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type { ServerCapabilities } from '../wire/model.js';
+import type { ForwardContext } from './forwarded-call.js';
+import { isTaskSupport, type UpstreamFacts } from './upstream-facts.js';
+
+/** How a bridge gives tasks to its clients. */
+export interface BridgeTaskSettings {
+  /** A call that runs longer becomes a task, if the client takes one. Undefined: only tasks of the server do. */
+  readonly promoteAfterMs: number | undefined;
+  readonly options: TaskOptions | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * The tasks of the clients of a bridge. They belong to the bridge in every combination of eras: the two forms of tasks are
+ * different protocols, the ids of a server that principals share are no secret between them, and a server that has no
+ * tasks can be given some. What the upstream does meanwhile, a task of its own or a plain call, its client does not see.
+ */
+export class BridgeTasks {
+  readonly #settings: BridgeTaskSettings;
+  readonly #runner: TaskRunner;
+
+  constructor(settings: BridgeTaskSettings) {
+    this.#settings = settings;
+    this.#runner = new TaskRunner(resolveTasks({ clock: settings.clock, ...settings.options }));
+  }
+
+  /** Handles what concerns tasks. Undefined: the call is a plain one. */
+  handle(
+    call: Call,
+    context: ForwardContext,
+    forward: (call: Call) => HandledResult,
+  ): HandledResult | undefined {
+    const { method, params, peer } = call;
+    if (method !== 'tools/call') return TASK_METHODS.get(method)?.(this.#runner, call);
+    const takesTask =
+      peer.era === 'modern'
+        ? takesTasks(peer.capabilities)
+        : params['task'] !== undefined && hasLegacyTasks(peer);
+    if (!takesTask) return undefined;
+    const plan = this.#planOf(call, context);
+    return this.#runner.run(call, plan, async (each) => (await forward(each)) as JsonObject);
+  }
+
+  watchTasks(
+    peer: Peer,
+    ids: readonly string[],
+    onChange: (change: ForeignChange) => void,
+  ): Promise<TaskWatch> {
+    return watchTasks(this.#runner, peer, ids, onChange);
+  }
+
+  serving(): () => Promise<void> {
+    return this.#runner.serving();
+  }
+
+  /** Undefined: the tool does not run as a task. */
+  #planOf({ params, peer }: Call, { upstream, tools }: ForwardContext): TaskPlan | undefined {
+    const { promoteAfterMs } = this.#settings;
+    // A modern server decides for each call. A bridge that follows its task begins one for the client.
+    if (upstream.tasks === 'extension') return { ...ALLOWED, afterMs: promoteAfterMs };
+    if (upstream.tasks === 'legacy') {
+      const support = tools.taskSupport(params['name'], peer.principal);
+      // The list may have been read before this process began. A server that refuses the plain call is asked for a task.
+      const isDemanded = peer.era === 'legacy' && !tools.isKnown(peer.principal);
+      if (support !== undefined || isDemanded) return { ...ALLOWED, afterMs: 0 };
+    }
+    return promoteAfterMs === undefined ? undefined : { ...ALLOWED, afterMs: promoteAfterMs };
+  }
+}
+
+const ALLOWED = { mode: 'allowed', ttlMs: undefined, pollIntervalMs: undefined } as const;
+
+/** Adds the capabilities for tasks of the bridge, in the forms of both eras. */
+export function withTaskCapabilities(capabilities: ServerCapabilities): ServerCapabilities {
+  return {
+    ...capabilities,
+    tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+    extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} },
+  };
+}
+
+/** The `taskSupport` that a client is shown of a tool. `promotes`: undefined if the bridge has no tasks. */
+export function shownSupport(
+  support: unknown,
+  peer: Peer,
+  upstream: UpstreamFacts,
+  promotes: boolean | undefined,
+): unknown {
+  if (!hasLegacyTasks(peer)) return undefined;
+  if (promotes === undefined) return isTaskSupport(support) ? undefined : support;
+  if (isTaskSupport(support)) return support;
+  // The bridge can run every tool of these servers as a task.
+  return upstream.tasks === 'extension' || promotes ? 'optional' : support;
+}
