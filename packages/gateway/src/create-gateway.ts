@@ -7,20 +7,34 @@ import {
 } from '@isthmus/sdk/internal/arguments.js';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
+import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
+import { AccessPolicy } from './access/access-policy.js';
+import { createAuthorize, type ToolOfServer } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
+import { deniedRecord } from './audit/audit-calls.js';
+import { clusterStatus } from './cluster/cluster-status.js';
+import { ConnectDesk } from './connect/connect-desk.js';
+import { proveIdentity } from './connect/prove-identity.js';
+import { loginsOfCallers } from './connect/sealed-logins.js';
 import type { AppliedChanges, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
 import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
 import { AdminPages } from './http/admin-pages.js';
+import { publicBase } from './http/resource-at.js';
+import { CallerTokens } from './personal/caller-tokens.js';
+import type { OwnLoginsOptions } from './personal/own-logins.js';
+import { Placement } from './placement/placement.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
 import { type GatewayServerSpec, validateServer } from './server-definition.js';
-import type { GatewayServerStatus, GatewayStatus } from './server-state.js';
+import type { GatewayServerStatus, GatewayStatus, UnreadyServer } from './server-state.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
 
@@ -72,10 +86,15 @@ const GATEWAY_OPTIONS: OptionNames<GatewayOptions> = {
   sse: true,
   healthPaths: true,
   operators: true,
+  access: true,
+  audit: true,
+  connect: true,
   separator: true,
   patienceMs: true,
   graceMs: true,
   stateKeys: true,
+  cluster: true,
+  connections: true,
   maxParked: true,
   tellsStderr: true,
   observer: true,
@@ -83,6 +102,7 @@ const GATEWAY_OPTIONS: OptionNames<GatewayOptions> = {
   around: true,
   metrics: true,
   redactor: true,
+  tap: true,
   onHostEvent: true,
   onStartFailed: true,
   onChange: true,
@@ -97,6 +117,9 @@ class MultiServerGateway implements Gateway {
   readonly #aggregate: Aggregate;
   readonly #context: GatewayServerContext;
   readonly #places: ServedPlaces;
+  readonly #placement: Placement | undefined;
+  readonly #access: AccessPolicy;
+  readonly #connect: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
   readonly #graceMs: number;
   readonly #startedAt: number;
   readonly #ended = createDeferred<void>();
@@ -107,18 +130,33 @@ class MultiServerGateway implements Gateway {
   constructor(options: GatewayOptions) {
     const { clock = systemClock, graceMs = 10_000 } = options;
     const specs = options.units.map(validateServer);
-    this.#options = options;
+    const callers = new CallerTokens();
+    this.#options = watchingCallers(options, callers);
     this.#clock = clock;
     this.#graceMs = graceMs;
     this.#startedAt = clock.now();
-    this.#host = createHost({ clock, ...options.host, servers: definitionsOf(specs) });
+    const { tap } = options;
+    this.#host = createHost({
+      clock,
+      ...(tap && { tap }),
+      ...options.host,
+      servers: definitionsOf(specs, options.cluster !== undefined),
+    });
     this.#aggregate = new Aggregate({
       info: options.info ?? GATEWAY,
       separator: options.separator,
       patienceMs: options.patienceMs,
       clock,
     });
-    this.#places = new ServedPlaces({ ...options, graceMs, clock });
+    this.#access = new AccessPolicy(options.access);
+    const { cluster } = options;
+    this.#placement = cluster && new Placement({ cluster, separator: options.separator ?? '__' });
+    this.#connect = this.#openConnect();
+    this.#places = new ServedPlaces({
+      ...{ ...this.#options, graceMs, clock },
+      authorize: (server) => this.#authorizeAt(server),
+      home: this.#placement && ((server, request) => this.#homeFor(server, request)),
+    });
     const changed = (server: GatewayServer) => {
       this.#aggregate.review(server);
       options.onChange?.(server.name);
@@ -127,10 +165,16 @@ class MultiServerGateway implements Gateway {
       host: this.#host,
       clock,
       cache: options.host?.cache,
+      tap,
       tellsStderr: options.tellsStderr ?? false,
       clean: (text) => options.redactor?.text(text) ?? text,
       observer: options.observer,
       rate: options.rate,
+      cluster,
+      access: this.#access,
+      audit: options.audit,
+      connect: this.#connect,
+      callers,
       around: (service, spec) => options.around?.(service, spec) ?? service,
       onChange: changed,
       onStartFailed: (name, error) => options.onStartFailed?.(name, error),
@@ -163,20 +207,23 @@ class MultiServerGateway implements Gateway {
   }
 
   async open(): Promise<void> {
-    const { addresses, units, endpoint, metrics, healthPaths, operators } = this.#options;
+    const { addresses, units, endpoint, metrics, healthPaths, operators, cluster } = this.#options;
     const pages = new AdminPages({
       endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpAddress(each).host), ...endpoint },
       healthPaths,
       operators,
       mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
+      connect: (path, exchange) => this.#connect?.desk.answer(path, exchange) ?? false,
       status: () => this.status(),
-      unready: () => this.unready(),
+      unready: () => this.#unready(),
       parked: () => this.#parked(),
+      isDraining: () => cluster?.members.own.state === 'draining',
       metrics: async () => (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' },
     });
     try {
       await this.#places.openHttp(pages);
       await this.#take(units.map(validateServer));
+      this.#places.begin();
       const streams = await this.#places.openStreams(this.#streamService(), this.#all());
       void streams?.closed.then(() => this.close());
     } catch (error) {
@@ -192,10 +239,11 @@ class MultiServerGateway implements Gateway {
     throw new IsthmusError('INVALID_OPTION', `There is no server ${JSON.stringify(name)}; ${known}`);
   }
 
-  apply(units: readonly GatewayServerSpec[]): AppliedChanges {
+  apply(units: readonly GatewayServerSpec[], access?: AccessSettings): AppliedChanges {
     const specs = units.map(validateServer);
+    if (access) this.#access.replace(access);
     const before = new Map([...this.#servers].map(([name, { definition }]) => [name, definition]));
-    this.#host.configure(definitionsOf(specs)).catch(() => {});
+    this.#host.configure(definitionsOf(specs, this.#placement !== undefined)).catch(() => {});
     void this.#take(specs);
     const names = specs.map(({ name }) => name);
     const isSame = (spec: GatewayServerSpec) => isDeepStrictEqual(before.get(spec.name), spec);
@@ -208,7 +256,7 @@ class MultiServerGateway implements Gateway {
   }
 
   async status(): Promise<GatewayStatus> {
-    const { own, redactor } = this.#options;
+    const { own, redactor, cluster } = this.#options;
     const statuses = await Promise.all(this.#all().map((server) => server.status(pathsOf(server.name))));
     if (own) statuses.push(ownStatus(own.name));
     const servers: Record<string, GatewayServerStatus> = Object.create(null);
@@ -221,16 +269,21 @@ class MultiServerGateway implements Gateway {
       ready: statuses.every(isNotMissed),
       servers,
       configProblem: this.configProblem,
+      ...(cluster && { cluster: clusterStatus(cluster, this.definitions) }),
     };
     return redactor ? JSON.parse(redactor.json(JSON.stringify(status))) : status;
   }
 
   async unready(): Promise<readonly string[]> {
+    return (await this.#unready()).map(({ name }) => name);
+  }
+
+  async #unready(): Promise<readonly UnreadyServer[]> {
     const servers = this.#all();
     await Promise.all(servers.map((server) => server.refreshState()));
     return servers
       .filter((server) => !isNotMissed({ ...server.state(), needed: server.definition.needed ?? true }))
-      .map(({ name }) => name);
+      .map((server) => ({ name: server.name, needsLogin: server.state().state === 'needs-login' }));
   }
 
   async close({ graceMs = this.#graceMs, abortMs = 0 }: CloseOptions = {}): Promise<void> {
@@ -254,6 +307,7 @@ class MultiServerGateway implements Gateway {
 
   /** Adds the servers that are new or whose offer has changed, and removes those that are gone. */
   async #take(specs: readonly GatewayServerSpec[]): Promise<void> {
+    this.#placement?.setServers(specs);
     const before = this.#servers;
     const after = new Map<string, GatewayServer>();
     const opening: Promise<unknown>[] = [];
@@ -274,9 +328,22 @@ class MultiServerGateway implements Gateway {
     opening.push(this.#places.setMain(() => ({ service: this.#mainService(), servers: this.#all() })));
     for (const [, server] of gone) void this.#dismiss(server);
     for (const server of after.values()) {
-      if (before.get(server.name) !== server) startIfEager(server);
+      const isElsewhere = this.#placement?.isElsewhere(server.definition) ?? false;
+      if (before.get(server.name) !== server && !isElsewhere) startIfEager(server);
     }
     await Promise.all(opening);
+  }
+
+  #homeFor(server: GatewayServer | undefined, request: HomeRequest): string | undefined {
+    const servers = server ? [server] : this.#all();
+    return this.#placement?.homeFor(
+      servers.map(({ definition }) => definition),
+      request,
+    );
+  }
+
+  isElsewhere(name: string): boolean {
+    return this.#placement?.isElsewhere(this.unit(name).definition) ?? false;
   }
 
   async #dismiss(server: GatewayServer): Promise<void> {
@@ -298,6 +365,40 @@ class MultiServerGateway implements Gateway {
     return this.#options.own?.service ?? (this.#options.single && only ? only.service : this.#aggregate);
   }
 
+  /** Callers can log in themselves where they are authenticated. */
+  #openConnect(): Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined {
+    const { endpoint, connect = {} } = this.#options;
+    const clock = this.#clock;
+    if (!endpoint?.authenticate) return undefined;
+    const { authenticate } = endpoint;
+    const identity = connect.identity && proveIdentity(connect.identity, { authenticate, clock });
+    const mainPaths = this.#options.addresses.filter(isHttp).map((each) => httpAddress(each).path);
+    const known = connect.publicUrl ?? publicBase(endpoint, mainPaths);
+    const base = () => known ?? new URL(this.addresses.find(isHttp)!).origin;
+    const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity });
+    return { desk, logins: loginsOfCallers(connect.store) };
+  }
+
+  /** The decisions of the endpoint of one server, or of the main path. */
+  #authorizeAt(server: GatewayServer | undefined): Authorize {
+    const { audit } = this.#options;
+    return createAuthorize({
+      access: this.#access,
+      server,
+      find: (tool, principal) => this.#toolAtMain(tool, principal),
+      ...(audit && { onDenied: (denied) => audit.write(deniedRecord(denied, audit)) }),
+    });
+  }
+
+  #toolAtMain(tool: string, principal: string | undefined): ToolOfServer | undefined {
+    const [only, ...others] = this.#servers.values();
+    if (this.#options.own || !only) return undefined;
+    if (others.length === 0) return { server: only, tool };
+    const found = this.#aggregate.toolOf(tool, principal);
+    const server = found && this.#servers.get(found.member.name);
+    return server && { server, tool: found.name };
+  }
+
   #parked(): { readonly count: number; readonly isFull: boolean } {
     const known = this.names.flatMap((name) => this.#host.snapshot(name) ?? []);
     return {
@@ -309,6 +410,13 @@ class MultiServerGateway implements Gateway {
   #all(): readonly GatewayServer[] {
     return [...this.#servers.values()];
   }
+}
+
+/** The tokens of callers are seen where they are checked, and nowhere else. */
+function watchingCallers(options: GatewayOptions, callers: CallerTokens): GatewayOptions {
+  const { endpoint } = options;
+  if (!endpoint?.authenticate) return options;
+  return { ...options, endpoint: { ...endpoint, authenticate: callers.watch(endpoint.authenticate) } };
 }
 
 function startIfEager(server: GatewayServer): void {

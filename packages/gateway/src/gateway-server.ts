@@ -9,10 +9,20 @@ import type { EraCache } from '@isthmus/sdk/internal/client/negotiation/era-cach
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
+import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { upstreamOfSpec } from '@isthmus/sdk/internal/host/host-upstream.js';
+import type { LoginSource } from '@isthmus/sdk/internal/host/spec-connector.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
+import { ToolHints } from './access/tool-hints.js';
 import type { AggregateMember } from './aggregate/members.js';
+import { gatewayLogin } from './logins/login-source.js';
+import { loginWatch } from './logins/watch-login.js';
+import type { CallerTokens } from './personal/caller-tokens.js';
+import { exchangedLogins } from './personal/exchanged-logins.js';
+import { type OwnLoginsOptions, ownLogins } from './personal/own-logins.js';
+import type { PersonalLogins } from './personal/personal-logins.js';
+import { principalUpstream } from './personal/principal-upstream.js';
 import { assembleServer, type PipelineInputs } from './pipeline/server-pipeline.js';
 import { RemoteHealth } from './pipeline/track-health.js';
 import type { GatewayServerSpec } from './server-definition.js';
@@ -26,11 +36,20 @@ import {
 } from './server-state.js';
 
 /** What all servers of a gateway have in common. */
-export interface GatewayServerContext extends Pick<PipelineInputs, 'observer' | 'rate'> {
+export interface GatewayServerContext
+  extends Pick<PipelineInputs, 'observer' | 'rate' | 'access' | 'audit' | 'cluster'> {
   readonly host: Host;
   readonly clock: Clock;
   /** Where the eras of remote servers are kept, as for a host. */
   readonly cache?: EraCache | false | undefined;
+  /** Where the logins for remote servers come from. Default: the daemon of this user where it runs, else the store. */
+  readonly logins?: LoginSource | undefined;
+  /** The tokens of the callers. Undefined: callers have none, for example those of the daemon. */
+  readonly callers?: CallerTokens | undefined;
+  /** Where callers log in to servers themselves. Undefined: callers are not authenticated. */
+  readonly connect?: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
+  /** Sees what goes over the connections to a remote server. The host has that of processes. */
+  readonly tap?: ((server: string) => Tap) | undefined;
   /** A stage of the program that embeds the gateway, around all others. */
   around?(service: Service, unit: GatewayServerSpec): Service;
   /** Clients run the gateway themselves, and may read what a process wrote to stderr. */
@@ -49,8 +68,13 @@ export class GatewayServer implements AggregateMember {
   readonly name: string;
   readonly bridge: Bridge;
   readonly service: Service;
+  /** The bridge with the logins of its callers, without the stages around it. */
+  readonly bare: Service;
+  /** Which of its tools only read, for the access rules. */
+  readonly hints: ToolHints;
   readonly #context: GatewayServerContext;
   readonly #health: RemoteHealth | undefined;
+  readonly #personal: PersonalLogins | undefined;
   #definition: GatewayServerSpec;
   #kept: Client | undefined;
 
@@ -60,7 +84,10 @@ export class GatewayServer implements AggregateMember {
     this.name = name;
     this.#definition = definition;
     this.#context = context;
-    const upstream = openUpstream(definition, context);
+    this.hints = new ToolHints(clock);
+    const personal = personalLogins(definition, context);
+    this.#personal = personal;
+    const upstream = openUpstream(definition, context, personal);
     this.bridge = createBridge(upstream, {
       ...(definition.kind !== 'broken' && bridgeOptionsOf(definition)),
       clock,
@@ -72,7 +99,10 @@ export class GatewayServer implements AggregateMember {
     });
     const { watchesServers = true } = context;
     if (watchesServers && (kind === 'url' || kind === 'socket')) {
-      this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
+      this.#health = new RemoteHealth({
+        ...{ upstream, clock, login: loginWatch(definition), isPersonal: personal !== undefined },
+        onChange: () => context.onChange(this),
+      });
       this.#health.isOff = definition.disabled ?? false;
     }
     const processes = {
@@ -82,12 +112,17 @@ export class GatewayServer implements AggregateMember {
       clock,
       clean: context.clean,
     };
-    const service = assembleServer(this.bridge, {
+    this.bare = personal?.around(this.bridge) ?? this.bridge;
+    const service = assembleServer(this.bare, {
       server: name,
       clock,
       transport: kind === 'command' ? 'pipe' : 'tcp',
       observer: context.observer,
+      access: context.access,
+      audit: context.audit,
+      hints: this.hints,
       rate: context.rate,
+      cluster: context.cluster,
       limits: definition.limits,
       tools: definition.tools,
       lastStderr: context.tellsStderr ? () => this.#lastStderr() : undefined,
@@ -121,6 +156,8 @@ export class GatewayServer implements AggregateMember {
   async start(): Promise<void> {
     const { kind, processes = 'shared' } = this.#definition;
     if (kind === 'broken') return;
+    // It answers for callers with a token only, so all that can be known is whether it is there.
+    if (this.#personal) return this.#health?.review();
     if (kind !== 'command') {
       // Earlier knowledge does not prove that the server answers now.
       await (this.bridge.upstream ? this.#refresh() : this.bridge.start());
@@ -184,7 +221,8 @@ export class GatewayServer implements AggregateMember {
     if (all?.enabled && !processes) return undefined;
     const { state, reason: whole } = processes ? stateOfProcesses(processes) : this.state();
     if (state === 'off') return `${this.name} is switched off`;
-    if (state !== 'failed' && !(processes && isTriedAgain(processes))) return undefined;
+    const isAbsent = state === 'failed' || state === 'needs-login';
+    if (!isAbsent && !(processes && isTriedAgain(processes))) return undefined;
     const reason = whole && clean(tellsStderr ? whole : withoutStderr(whole));
     return reason ?? `${this.name} cannot be used`;
   }
@@ -205,6 +243,7 @@ export class GatewayServer implements AggregateMember {
       server: upstream && { name: upstream.info.name, version: upstream.info.version },
       paths,
       processes,
+      ...(this.#personal && { logins: await this.#personal.status() }),
     };
   }
 
@@ -253,10 +292,27 @@ function nowhere(label: string, reason: string): Connector {
   };
 }
 
-function openUpstream(spec: GatewayServerSpec, { host, cache }: GatewayServerContext): Upstream {
+function openUpstream(
+  spec: GatewayServerSpec,
+  { host, cache, tap: tapOf, logins = gatewayLogin }: GatewayServerContext,
+  personal: PersonalLogins | undefined,
+): Upstream {
   if (spec.kind === 'command') return host.upstream(spec.name);
   if (spec.kind === 'broken') return upstreamAt(nowhere(spec.name, spec.reason));
-  return upstreamOfSpec(spec, cache);
+  const tap = tapOf?.(spec.name);
+  if (personal && spec.kind === 'url') return principalUpstream(spec, personal, { cache, tap });
+  return upstreamOfSpec(spec, { cache, logins, tap });
+}
+
+/** Undefined for a server whose requests all have the same login. */
+function personalLogins(
+  spec: GatewayServerSpec,
+  { callers, connect, clock }: GatewayServerContext,
+): PersonalLogins | undefined {
+  if (spec.kind !== 'url') return undefined;
+  const mode = spec.auth?.mode;
+  if (mode === 'per-user' && connect) return ownLogins(spec, { ...connect, clock });
+  return mode === 'token-exchange' && callers ? exchangedLogins(spec, { callers, clock }) : undefined;
 }
 
 /** How long to wait for the first list. */

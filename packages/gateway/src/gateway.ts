@@ -1,11 +1,20 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import type { HostOptions } from '@isthmus/sdk/internal/host/create-host.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { HostStatus } from '@isthmus/sdk/internal/host/status.js';
-import type { NodeServerOptions } from '@isthmus/sdk/internal/transport/http-server/node-server.js';
+import type {
+  AcceptedConnections,
+  NodeServerOptions,
+} from '@isthmus/sdk/internal/transport/http-server/node-server.js';
 import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
+import type { CallAudit } from './audit/audit-record.js';
+import type { ConnectIdentityOptions } from './connect/prove-identity.js';
+import type { SealedFolder } from './connect/sealed-logins.js';
 import type { GatewayServer } from './gateway-server.js';
 import type { SsePaths } from './http/frontend.js';
 import type { RateLimit } from './limits/rate-limit.js';
@@ -35,6 +44,12 @@ export interface GatewayOptions {
   readonly healthPaths?: readonly string[] | undefined;
   /** The principals that see all of `/status` and `/metrics`. Others see the states of the servers. */
   readonly operators?: readonly string[] | undefined;
+  /** How callers log in to servers themselves (`per-user`). */
+  readonly connect?: CallerLoginOptions | undefined;
+  /** Receives a record of every call: who, what, where, and how it ended. */
+  readonly audit?: CallAudit | undefined;
+  /** What callers may do: scopes for servers, methods and tools, and rules that allow or deny. Default: everything. */
+  readonly access?: AccessSettings | undefined;
   readonly separator?: string | undefined;
   readonly patienceMs?: number | undefined;
   /** How long running calls may take when the gateway closes or a server is removed. Default 10 s. */
@@ -44,6 +59,13 @@ export interface GatewayOptions {
    * key seals, all keys open. Default: one random key.
    */
   readonly stateKeys?: readonly string[] | undefined;
+  /**
+   * The cluster that this process has joined: the gateways of all its processes serve as one. Leave it after the gateway
+   * has closed.
+   */
+  readonly cluster?: Cluster | undefined;
+  /** Where the connections to the HTTP addresses come from. Default: this process listens by itself. */
+  readonly connections?: AcceptedConnections | undefined;
   /** Rounds of modern clients that may wait at each server. Default 1,000. */
   readonly maxParked?: number | undefined;
   /** Clients may read what a process wrote to stderr before it ended. Set it where the clients run the gateway. */
@@ -57,11 +79,23 @@ export interface GatewayOptions {
   metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
   /** Removes secrets from the status and from errors. */
   readonly redactor?: Pick<Redactor, 'text' | 'json'>;
+  /** Sees what goes over the connections to each server. */
+  tap?(server: string): Tap;
   onHostEvent?(event: HostEvent): void;
   onStartFailed?(name: string, error: unknown): void;
   /** The state of a server may have changed. */
   onChange?(name: string): void;
   readonly clock?: Clock;
+}
+
+/** How callers log in to servers with logins of their own. */
+export interface CallerLoginOptions {
+  /** The address of the gateway as browsers know it. Default: its first HTTP address. */
+  readonly publicUrl?: string | undefined;
+  /** The client that the gateway is at the authorization server of its callers, to find out who opens a page. */
+  readonly identity?: ConnectIdentityOptions | undefined;
+  /** Where the logins are kept. Default: in memory. */
+  readonly store?: SealedFolder | undefined;
 }
 
 /** Which servers a new configuration has changed. */
@@ -79,11 +113,16 @@ export interface Gateway extends AsyncDisposable {
   readonly names: readonly string[];
   readonly definitions: readonly GatewayServerSpec[];
   unit(name: string): GatewayServer;
-  /** Replaces the servers. Unchanged servers are not touched; removed and replaced ones are drained. */
-  apply(units: readonly GatewayServerSpec[]): AppliedChanges;
+  /**
+   * Replaces the servers, and with `access` what callers may do. Unchanged servers are not touched; removed and replaced ones
+   * are drained.
+   */
+  apply(units: readonly GatewayServerSpec[], access?: AccessSettings): AppliedChanges;
   /** Why the last configuration was rejected. The status shows it. */
   configProblem: string | undefined;
   status(): Promise<GatewayStatus>;
+  /** Whether another member of the cluster has the process of this server, which all clients share. */
+  isElsewhere(name: string): boolean;
   /** The servers that are needed and not ready. */
   unready(): Promise<readonly string[]>;
   /** Accepts no new clients, finishes running calls within the grace, and ends everything. A second call may shorten it. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EVERYTHING } from '@isthmus/sdk/internal/bridge/upstream-sessions.js';
 import type { CommandSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
+import { placementOf } from './placement/placement.js';
 import type { GatewayServerSpec } from './server-definition.js';
 import { type GatewayServerStatus, isHealthy } from './server-state.js';
 
@@ -24,9 +25,17 @@ export function hostDefinition(spec: CommandSpec): ServerDefinition {
   return spec.processes === 'per-conversation' ? spec : { ...spec, capabilities: EVERYTHING };
 }
 
-export function definitionsOf(specs: readonly GatewayServerSpec[]): Record<string, ServerDefinition> {
+/** `isInCluster`: only the home of a server starts it by itself, so the host waits until it is told or needed. */
+export function definitionsOf(
+  specs: readonly GatewayServerSpec[],
+  isInCluster = false,
+): Record<string, ServerDefinition> {
   const definitions: Record<string, ServerDefinition> = Object.create(null);
-  for (const spec of specs) if (spec.kind === 'command') definitions[spec.name] = hostDefinition(spec);
+  for (const spec of specs) {
+    if (spec.kind !== 'command') continue;
+    const waits = isInCluster && placementOf(spec) === 'one';
+    definitions[spec.name] = hostDefinition(waits ? { ...spec, start: 'lazy' } : spec);
+  }
   return definitions;
 }
 

@@ -1,8 +1,14 @@
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { events } from '@isthmus/sdk/internal/events.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { Logger } from 'pino';
+import { type AuditOptions, openAudit } from './audit/open-audit.js';
+import { MemberDesk, type MemberRequest } from './cluster/member-desk.js';
 import {
+  type ConsoleAccess,
+  type ConsoleLink,
   type Control,
   type Controlled,
   openControl,
@@ -11,30 +17,58 @@ import {
 } from './control/index.js';
 import { createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';
 import type { CloseOptions } from './gateway.js';
+import { LazyConsole } from './live/lazy-console.js';
+import { LiveView } from './live/live-view.js';
 import { createLogTail } from './log-tail.js';
 import { secretsOfAll } from './secrets.js';
 import type { GatewayServerSpec } from './server-definition.js';
 import { createCallTracer } from './telemetry/call-tracer.js';
+import { createClusterMetrics } from './telemetry/cluster-metrics.js';
 import { logHostEvent } from './telemetry/host-log.js';
 import { logCall } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 import type { Redactor } from './telemetry/redactor.js';
 
 export interface RunGatewayOptions
-  extends Omit<GatewayOptions, 'around' | 'observer' | 'metrics' | 'redactor' | 'onStartFailed'> {
+  extends Omit<
+    GatewayOptions,
+    'around' | 'observer' | 'metrics' | 'redactor' | 'tap' | 'onStartFailed' | 'audit'
+  > {
   readonly log: Logger;
   /** Removes secrets from all output. The gateway adds the secrets of the servers to it. */
   readonly redactor: Redactor;
+  /** The audit log. Default: records go to OpenTelemetry, if a logger provider is registered. */
+  readonly audit?: AuditOptions | undefined;
   /** Reads the configuration. Without it, a reload is refused. */
   readonly read?: (() => Promise<ReadServers>) | undefined;
   /** The path of the control socket; undefined: none. */
   readonly controlPath?: string | undefined;
+  /** Opens the console, when somebody asks for it first. Undefined: there is none. */
+  openConsole?(source: ConsoleSource): Promise<OpenedConsole>;
   onStartFailed?(name: string, error: unknown): void;
+}
+
+/** What a console needs of a gateway. */
+export interface ConsoleSource {
+  readonly gateway: Gateway;
+  readonly controlled: Controlled;
+  /** A watcher that is put here sees calls, sessions and frames. */
+  readonly live: LiveView;
+  readonly redactor: Redactor;
+  /** Writes down what a person did in the console. */
+  note(line: string): void;
+}
+
+export interface OpenedConsole {
+  link(access: ConsoleAccess): string;
+  close(): Promise<void>;
 }
 
 /** The servers of a configuration, as it was read. */
 export interface ReadServers {
   readonly units: readonly GatewayServerSpec[];
+  /** What callers may do. Undefined: as before. */
+  readonly access?: AccessSettings | undefined;
   /** Why the configuration cannot be used. Then nothing changes. */
   readonly problem: string | undefined;
   /** Why single servers keep their earlier definition. */
@@ -50,16 +84,24 @@ export interface RunningGateway {
   reload(): Promise<ReloadReport>;
   /** Applies a configuration. One with a problem is rejected. */
   adopt(read: ReadServers): ReloadReport;
+  /** A link to the console. */
+  console(access: ConsoleAccess): Promise<ConsoleLink>;
   /** As `gateway.close`: a second call may shorten the time. */
   close(options?: CloseOptions): Promise<void>;
   readonly closed: Promise<void>;
 }
 
 export async function runGateway(options: RunGatewayOptions): Promise<RunningGateway> {
-  const { log, redactor, rate, read, controlPath, clock = systemClock, ...rest } = options;
+  const { log, redactor, rate, read, controlPath, openConsole, clock = systemClock, ...others } = options;
+  const { audit: auditOptions = {}, ...rest } = others;
+  const warn = (message: string) => log.warn({}, message);
+  const audit = await openAudit(auditOptions, { redactor, clock, warn });
+  const live = new LiveView();
   const learn = (units: readonly GatewayServerSpec[]) => redactor.add(secretsOfAll(units));
   learn(options.units);
   const metrics = createMetrics();
+  const { cluster } = options;
+  const ofCluster = cluster && createClusterMetrics(cluster);
   const tracer = await createCallTracer({ redactor });
   const tail = createLogTail({ clean: (text) => redactor.text(text) });
 
@@ -68,6 +110,9 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     clock,
     redactor,
     rate,
+    audit,
+    tap: (server) => live.tap(server),
+    around: (service, { name }) => live.around(service, name),
     observer: {
       onClientCall(record) {
         metrics.onCall(record);
@@ -76,19 +121,34 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
       onUpstreamCall: metrics.onCall,
       onBegin: metrics.onBegin,
       onSession: metrics.onSession,
-      onRefused: metrics.onRefused,
+      onRefused(refusal) {
+        metrics.onRefused(refusal);
+        live.watcher?.onRefused(refusal.server);
+      },
       tracer,
     },
-    metrics: async (collect) => ({ type: metrics.contentType, text: await metrics.render(collect) }),
+    metrics: async (collect) => {
+      const own = await metrics.render(collect);
+      const text = ofCluster ? `${own}\n${await ofCluster.render()}` : own;
+      return { type: metrics.contentType, text };
+    },
     onHostEvent(event: HostEvent) {
       metrics.onHostEvent(event);
       tail.onHostEvent(event);
       logHostEvent(log, event);
+      live.watcher?.onHostEvent(event);
       options.onHostEvent?.(event);
     },
   });
 
-  const adopt = ({ units, problem, kept, warnings }: ReadServers): ReloadReport => {
+  const countDropped = (message: unknown) => {
+    const { connection } = message as { connection: string };
+    if (gateway.names.includes(connection)) metrics.onDropped({ server: connection });
+  };
+  events.dropped.subscribe(countDropped);
+  void gateway.closed.then(() => events.dropped.unsubscribe(countDropped));
+
+  const adopt = ({ units, access, problem, kept, warnings }: ReadServers): ReloadReport => {
     for (const warning of warnings) log.warn({}, warning);
     gateway.configProblem = problem ?? kept;
     if (problem !== undefined) {
@@ -96,7 +156,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
       return { added: [], changed: [], removed: [], unchanged: gateway.names, problem };
     }
     learn(units);
-    const applied = gateway.apply(units);
+    const applied = gateway.apply(units, access);
     for (const name of applied.removed) tail.forget(name);
     const { added, changed, removed } = applied;
     log.info({ added, changed, removed }, 'configuration applied');
@@ -134,8 +194,27 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
       if (name !== undefined) gateway.unit(name);
       return tail.read(name, wanted, signal);
     },
+    async console(access) {
+      return { url: (await console.open()).link(access) };
+    },
+    async members(request) {
+      if (!desk) throw new IsthmusError('INVALID_OPTION', 'This gateway is not in a cluster');
+      return desk.askAll(request);
+    },
     shutdown: () => void close(),
   };
+  const desk = cluster && new MemberDesk(cluster, (request) => performHere(controlled, request), clock.now);
+  const console = new LazyConsole(
+    openConsole &&
+      (() =>
+        openConsole({
+          gateway,
+          controlled,
+          live,
+          redactor,
+          note: (line) => log.info({ event: 'console' }, line),
+        })),
+  );
   let control: Control | undefined;
   if (controlPath !== undefined) {
     control = await openControl(controlled, { path: controlPath, clock }).catch((error: unknown) => {
@@ -145,10 +224,25 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     });
   }
   if (control) void sweepSockets(control.path);
-  const closed = gateway.closed.then(() => control?.close());
+  const closed = gateway.closed.then(async () => {
+    desk?.close();
+    await Promise.all([control?.close(), console.close(), audit?.close()]);
+  });
   const close: RunningGateway['close'] = async (how) => {
     await gateway.close(how);
     await closed;
   };
-  return { gateway, control, reload, adopt, close, closed };
+  return { gateway, control, reload, adopt, console: (access) => controlled.console(access), close, closed };
+}
+
+/** Does in this process what an operator asks of all of them. */
+async function performHere(controlled: Controlled, { action, server = '' }: MemberRequest): Promise<unknown> {
+  switch (action) {
+    case 'status':
+      return controlled.status();
+    case 'reload':
+      return controlled.reload();
+    default:
+      return controlled[action](server);
+  }
 }

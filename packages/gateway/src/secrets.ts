@@ -9,7 +9,7 @@ export function secretsOf(spec: GatewayServerSpec): string[] {
   if (spec.kind === 'command') return secretVariables(spec.env);
   if (spec.kind !== 'url') return [];
   const { clientSecret } = spec.auth ?? {};
-  const ofClient = clientSecret === undefined ? [] : [clientSecret];
+  const ofClient = typeof clientSecret === 'string' ? [clientSecret] : [];
   return [...ofClient, ...secretHeaders(spec.headers), ...secretsInUrl(spec.url)];
 }
 

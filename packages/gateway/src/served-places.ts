@@ -1,18 +1,28 @@
 import { hkdfSync } from 'node:crypto';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
-import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
+import type { HomeRequest, Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import { type Served, serve } from '@isthmus/sdk/internal/server/serve.js';
 import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
+import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
 import type { CloseOptions, GatewayOptions } from './gateway.js';
 import type { GatewayServer } from './gateway-server.js';
 import type { AdminPages } from './http/admin-pages.js';
 import { type HttpFrontends, openHttpFrontends } from './http/frontend.js';
 
 export interface ServedPlacesOptions
-  extends Pick<GatewayOptions, 'addresses' | 'endpoint' | 'server' | 'sse' | 'stateKeys' | 'maxParked'> {
+  extends Pick<
+    GatewayOptions,
+    'addresses' | 'endpoint' | 'server' | 'sse' | 'stateKeys' | 'maxParked' | 'cluster' | 'connections'
+  > {
   readonly graceMs: number;
   readonly clock: Clock;
+  /** The member of the cluster that serves a request for a server, or for the main path. */
+  readonly home?:
+    | ((server: GatewayServer | undefined, request: HomeRequest) => string | undefined)
+    | undefined;
+  /** Decides what callers may do at the paths of a server, or with `undefined` at the main path. */
+  authorize?(server: GatewayServer | undefined): Authorize;
 }
 
 /**
@@ -43,9 +53,15 @@ export class ServedPlaces {
   }
 
   async openHttp(pages: AdminPages): Promise<void> {
-    const { addresses, endpoint = {}, server, sse, clock } = this.#options;
-    const settings = { ...server, endpoint, sse, pages, clock };
+    const { addresses, endpoint = {}, server, sse, clock, connections } = this.#options;
+    const authorize = this.#options.authorize?.(undefined);
+    const settings = { ...server, endpoint, sse, pages, clock, connections, authorize };
     this.#frontends = await openHttpFrontends(addresses.filter(isHttp), settings);
+  }
+
+  /** All paths are there. */
+  begin(): void {
+    this.#frontends?.begin();
   }
 
   /** Serves a service on the streams. Returns undefined where there are none. */
@@ -62,7 +78,8 @@ export class ServedPlaces {
 
   async addServer(server: GatewayServer, paths: readonly string[]): Promise<void> {
     const { maxSessions } = server.definition.limits ?? {};
-    const own = maxSessions === undefined ? {} : { maxSessions };
+    const authorize = this.#options.authorize?.(server);
+    const own = { ...(maxSessions !== undefined && { maxSessions }), ...(authorize && { authorize }) };
     const listeners = paths.flatMap((path) => this.#frontends!.at(path, own));
     if (listeners.length === 0) return;
     const served = await this.#serve(server.service, listeners, `server ${server.name}`, [server]);
@@ -116,11 +133,14 @@ export class ServedPlaces {
     place: string,
     servers: readonly GatewayServer[],
   ): Promise<Served> {
-    const { graceMs, clock, stateKeys, maxParked } = this.#options;
+    const { graceMs, clock, stateKeys, maxParked, cluster, home } = this.#options;
+    const only = place === MAIN ? undefined : servers[0];
     return serve(service, listeners, {
       ownsProcess: false,
       graceMs,
       clock,
+      ...(cluster && { cluster, place }),
+      ...(home && { home: (request: HomeRequest) => home(only, request) }),
       ...placeKeys(stateKeys, place),
       ...parkingOf(maxParked, servers),
     });

@@ -1,6 +1,9 @@
 import { NO_PRINCIPAL } from '@isthmus/sdk/internal/host/host-upstream.js';
 import { describeUnread, UNREAD_IS_UNREADY_MS } from '@isthmus/sdk/internal/host/process/health.js';
 import { type ServerStatus, summarize } from '@isthmus/sdk/internal/host/status.js';
+import type { ClusterStatus } from './cluster/cluster-status.js';
+import type { PersonalLoginStatus } from './personal/personal-logins.js';
+import type { WorkerStatus } from './workers/merge-status.js';
 
 export interface GatewayServerState {
   readonly state: GatewayServerStatus['state'];
@@ -58,6 +61,13 @@ export function isHealthy({ state }: Pick<GatewayServerState, 'state'>): boolean
   return state === 'ready' || state === 'asleep';
 }
 
+/** A server that the gateway needs and does not have. */
+export interface UnreadyServer {
+  readonly name: string;
+  /** The operator has to log in. */
+  readonly needsLogin: boolean;
+}
+
 /** The caller that a status is read for. */
 export interface StatusViewer {
   readonly principal: string | undefined;
@@ -100,6 +110,10 @@ export interface GatewayStatus {
   readonly servers: Readonly<Record<string, GatewayServerStatus>>;
   /** Why the current configuration file is rejected. */
   readonly configProblem: string | undefined;
+  /** Set if the gateway is one of several that serve as one. */
+  readonly cluster?: ClusterStatus;
+  /** Set if several processes serve the addresses: what `isthmus serve --workers` has started. */
+  readonly workers?: readonly WorkerStatus[];
 }
 
 /** The status of one server. */
@@ -113,9 +127,10 @@ export interface GatewayServerStatus {
    * - `starting`, `restarting`: not yet, or not again.
    * - `asleep`: not started yet; the first call starts it.
    * - `failed`: it could not be started, crashed too often, or does not read; `reason` says why.
+   * - `needs-login`: the remote server wants a login, and there is none that it accepts; `reason` says how to log in.
    * - `off`: switched off.
    */
-  readonly state: 'ready' | 'starting' | 'restarting' | 'asleep' | 'failed' | 'off';
+  readonly state: 'ready' | 'starting' | 'restarting' | 'asleep' | 'failed' | 'needs-login' | 'off';
   readonly reason: string | undefined;
   readonly era: 'legacy' | 'modern' | undefined;
   /** How the era was found. */
@@ -124,4 +139,6 @@ export interface GatewayServerStatus {
   readonly paths: readonly string[];
   /** Its processes, with the receipts of the current ones. */
   readonly processes: ServerStatus | undefined;
+  /** The logins of the most recent callers, where each caller has its own. */
+  readonly logins?: readonly PersonalLoginStatus[] | undefined;
 }

@@ -4,6 +4,8 @@ import type {
   Call,
   Change,
   EarlyMessage,
+  ForeignChange,
+  ForeignNotification,
   HeaderParam,
   OpenListen,
   Peer,
@@ -19,6 +21,8 @@ import type {
   SubscriptionFilter,
 } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveCall } from '../pipeline/derive-call.js';
+import { BareNames } from './bare-names.js';
+import { askKnowers, hasSkills, jointExtras } from './foreign-methods.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import { Lists } from './lists.js';
@@ -27,6 +31,8 @@ import type { Wait } from './patience.js';
 import { ResourceOwners } from './resource-owners.js';
 import { Roster } from './roster.js';
 import { type Found, SharedNames } from './shared-names.js';
+import { holderOf, jointTasks, TASK_REQUESTS, watchTasksOf } from './shared-tasks.js';
+import { SharedUris } from './shared-uris.js';
 
 export interface AggregateOptions {
   readonly info: Implementation;
@@ -49,6 +55,8 @@ export class Aggregate implements Service {
   readonly #roster: Roster;
   readonly #names: SharedNames;
   readonly #owners = new ResourceOwners();
+  readonly #uris = new SharedUris();
+  readonly #bare = new BareNames();
   readonly #lists: Lists;
   readonly #inFlight = new MemberCalls();
 
@@ -57,7 +65,7 @@ export class Aggregate implements Service {
     this.#wait = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
     this.#roster = new Roster(this.#wait, this.#observers);
     this.#names = new SharedNames(options.separator ?? '__');
-    this.#lists = new Lists(this.#roster, this.#wait, this.#names, this.#owners);
+    this.#lists = new Lists(this.#roster, this.#wait, this.#names, this.#owners, this.#uris, this.#bare);
   }
 
   /** Replaces the servers. Lists show them in this order. */
@@ -65,8 +73,10 @@ export class Aggregate implements Service {
     const before = this.#roster.members;
     const gone = this.#roster.replace(members);
     this.#names.setMembers(members);
+    this.#uris.setMembers(members);
     for (const member of gone) {
       this.#owners.forget(member);
+      this.#bare.forget(member.name);
       this.#observers.drop(member, this.drained(member));
     }
     if (gone.length > 0 || before.length !== members.length) this.#observers.announceLists();
@@ -96,12 +106,21 @@ export class Aggregate implements Service {
   /** What any of the servers has. Everything, while one of them is not known yet. Lists can always change. */
   capabilities(): ServerCapabilities {
     const { members } = this.#roster;
-    if (members.some((member) => !this.#roster.isKnown(member))) return EVERYTHING;
-    return jointCapabilities(members);
+    const present = this.#roster.present();
+    const known = present.map(({ service }) => service.capabilities());
+    const extras = { ...jointExtras(known), ...jointTasks(known) };
+    return present.length < members.length
+      ? { ...extras, ...EVERYTHING }
+      : { ...extras, ...jointCapabilities(members) };
+  }
+
+  /** The server that a tool belongs to, and its name there, as far as that is known without asking. */
+  toolOf(tool: string, principal: string | undefined): Found | undefined {
+    return this.#names.read(tool, principal) ?? this.#bareTool(tool, principal);
   }
 
   headerParams(tool: string, principal?: string): readonly HeaderParam[] {
-    const found = this.#names.read(tool, principal);
+    const found = this.toolOf(tool, principal);
     return found?.member.service.headerParams?.(found.name, principal) ?? [];
   }
 
@@ -117,23 +136,41 @@ export class Aggregate implements Service {
   async handle(call: Call): Promise<JsonObject> {
     switch (call.method) {
       case 'tools/list':
-        return this.#lists.named(call, 'tools');
+        return this.#lists.tools(call);
       case 'prompts/list':
-        return this.#lists.named(call, 'prompts');
+        return this.#lists.prompts(call);
       case 'resources/list':
         return this.#lists.resources(call);
       case 'resources/templates/list':
         return this.#lists.templates(call);
       case 'tools/call':
+        return this.#callTool(call);
       case 'prompts/get':
-        return this.#byName(call);
+        return this.#getPrompt(call);
       case 'resources/read':
-        return this.#ownerOf(call, call.params['uri'], 'resources');
+        return this.#readAt(call, 'contents');
       case 'completion/complete':
         return this.#complete(call);
-      default:
-        throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${call.method}`);
+      case 'skills/list':
+        if (this.#roster.present().some(hasSkills)) return this.#lists.skills(call);
+        break;
+      case 'skills/get':
+      case 'resources/directory/read':
+        return this.#readAt(call, call.method === 'skills/get' ? 'skill' : 'resources');
     }
+    const askable = this.#roster.members.filter((member) => this.#roster.isKnown(member));
+    if (TASK_REQUESTS.has(call.method))
+      return this.#forward(await holderOf(call, askable), call, call.params);
+    return askKnowers(call.method, askable, (member) => this.#forward(member, call, call.params));
+  }
+
+  watchTasks(peer: Peer, ids: readonly string[], onChange: (change: ForeignChange) => void) {
+    return watchTasksOf(this.#roster.present(), peer, ids, onChange);
+  }
+
+  /** Every server that a client may mean. A server that does not know the notification ignores it. */
+  notify(notification: ForeignNotification, peer: Peer): void {
+    for (const { service } of this.#roster.present()) service.notify?.(notification, peer);
   }
 
   async listen(
@@ -157,14 +194,62 @@ export class Aggregate implements Service {
     return kept;
   }
 
-  async #byName(call: Call): Promise<JsonObject> {
+  async #callTool(call: Call): Promise<JsonObject> {
     const { name } = call.params;
-    const found = await this.#find(call, name, call.method === 'tools/call' ? 'tools/list' : 'prompts/list');
-    if (!found) {
-      const what = call.method === 'tools/call' ? 'tool' : 'prompt';
-      throw new ProtocolError(ErrorCode.InvalidParams, `Unknown ${what}: ${String(name)}`);
-    }
+    const { principal } = call.peer;
+    const prefixed = await this.#find(call, name, 'tools/list');
+    if (!prefixed && this.#bare.isEmpty(principal))
+      await this.#names.readLists(call, 'tools/list', this.#ask);
+    const found = prefixed ?? this.#bareTool(String(name), principal);
+    if (!found) throw this.#unknownTool(String(name), principal);
+    const result = this.#forward(found.member, call, { ...call.params, name: found.name });
+    return this.#uris.hasAliases ? this.#uris.showResult(principal, found.member, await result) : result;
+  }
+
+  async #getPrompt(call: Call): Promise<JsonObject> {
+    const { name } = call.params;
+    const found = await this.#find(call, name, 'prompts/list');
+    if (!found) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${String(name)}`);
     return this.#forward(found.member, call, { ...call.params, name: found.name });
+  }
+
+  /** The tool that only one server has under this name. */
+  #bareTool(name: string, principal: string | undefined): Found | undefined {
+    const [only, another] = this.#bare.of(principal, name);
+    const member = another ? undefined : this.#roster.members.find((each) => each.name === only);
+    return member && { member, name };
+  }
+
+  #unknownTool(name: string, principal: string | undefined): ProtocolError {
+    const servers = this.#bare.of(principal, name);
+    const names = servers.map((server) => this.#names.to({ server, name }));
+    const several = names.length > 1 ? `. Several servers have it: call ${names.join(' or ')}` : '';
+    return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name}${several}`);
+  }
+
+  /** A resource or a skill, at the server that its URI names, or else at the one that has it. */
+  async #readAt(call: Call, member: 'contents' | 'resources' | 'skill'): Promise<JsonObject> {
+    const { uri } = call.params;
+    const { principal } = call.peer;
+    const named = this.#uris.read(uri);
+    if (named) {
+      const result = await this.#forward(named.member, call, { ...call.params, uri: named.uri });
+      return this.#shownAt(named.member, principal, result, member);
+    }
+    const keeper = this.#uris.keeperOf(principal, uri);
+    return this.#ownerOf(call, uri, 'resources', keeper);
+  }
+
+  /** The URIs in a result of a server, as clients know them. */
+  #shownAt(
+    at: AggregateMember,
+    principal: string | undefined,
+    result: JsonObject,
+    key: 'contents' | 'resources' | 'skill',
+  ): JsonObject {
+    const show = (item: unknown) => (isJsonObject(item) ? this.#uris.showItem(principal, at, item) : item);
+    const value = result[key];
+    return { ...result, [key]: Array.isArray(value) ? value.map(show) : show(value) };
   }
 
   async #complete(call: Call): Promise<JsonObject> {
@@ -178,16 +263,27 @@ export class Aggregate implements Service {
     return this.#ownerOf(call, uri, 'completions');
   }
 
-  #ownerOf(call: Call, uri: unknown, capability: keyof ServerCapabilities): Promise<JsonObject> {
+  /** `keeper`: the server that most likely has it. */
+  #ownerOf(
+    call: Call,
+    uri: unknown,
+    capability: keyof ServerCapabilities,
+    keeper?: AggregateMember,
+  ): Promise<JsonObject> {
     const { principal } = call.peer;
-    return this.#owners.ask(principal, uri, this.#roster.askable(capability, call.peer), (member) =>
-      this.#forward(member, call, call.params),
-    );
+    const askable = this.#roster.askable(capability, call.peer);
+    const inTurn =
+      keeper && askable.includes(keeper)
+        ? [keeper, ...askable.filter((member) => member !== keeper)]
+        : askable;
+    return this.#owners.ask(principal, uri, inTurn, (member) => this.#forward(member, call, call.params));
   }
 
   #find(call: Call, name: unknown, method: 'tools/list' | 'prompts/list'): Promise<Found | undefined> {
-    return this.#names.find(call, name, method, (listing) => this.handle(listing));
+    return this.#names.find(call, name, method, this.#ask);
   }
+
+  readonly #ask = (listing: Call): Promise<JsonObject> => this.handle(listing);
 
   async #forward(member: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
     if (!this.#roster.isKnown(member)) await this.#roster.meet(member, call, call.peer.principal);

@@ -1,5 +1,6 @@
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { Change, ListenEnd, OpenListen, Peer } from '@isthmus/sdk/internal/exchange/call.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember, MemberObserver } from './members.js';
 import { gather, type Wait } from './patience.js';
@@ -34,8 +35,10 @@ export class ListenToAll implements MemberObserver {
     const open = [...this.#open.values()];
     const uris = new Set(open.flatMap(({ honoured }) => honoured.resourceSubscriptions ?? []));
     const { toolsListChanged, promptsListChanged, resourcesListChanged } = this.#wanted;
+    // Members of the filter that extensions define are honoured as far as any server honours them.
     // A server that comes later changes the lists, so these are always honoured.
     const honoured: SubscriptionFilter = {
+      ...jointForeign(open.map((each) => each.honoured)),
       ...(toolsListChanged && { toolsListChanged }),
       ...(promptsListChanged && { promptsListChanged }),
       ...(resourcesListChanged && { resourcesListChanged }),
@@ -60,6 +63,7 @@ export class ListenToAll implements MemberObserver {
       prompts: promptsListChanged,
       resources: resourcesListChanged,
       resource: false,
+      foreign: false,
     };
     if (wanted[change.kind]) this.#onChange(change);
   }
@@ -90,4 +94,19 @@ export class ListenToAll implements MemberObserver {
     this.#open.clear();
     this.#ended.resolve({ error: undefined });
   }
+}
+
+/** The members that extensions define, of several filters. Lists are joined; of other values, the first is taken. */
+function jointForeign(filters: readonly SubscriptionFilter[]): JsonObject {
+  const joint: JsonObject = {};
+  for (const filter of filters) {
+    const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, ...foreign } =
+      filter;
+    for (const [name, value] of Object.entries(foreign)) {
+      const known = joint[name];
+      joint[name] =
+        Array.isArray(known) && Array.isArray(value) ? [...new Set([...known, ...value])] : (known ?? value);
+    }
+  }
+  return joint;
 }

@@ -3,13 +3,15 @@ import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/er
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveCall } from '../pipeline/derive-call.js';
+import type { BareNames } from './bare-names.js';
+import { hasSkills, jointMeta } from './foreign-methods.js';
 import { ABSENT, type Absent, type AggregateMember } from './members.js';
 import { gather, type Wait } from './patience.js';
 import type { PagePosition, ResourceListKind, ResourceOwners } from './resource-owners.js';
 import type { Roster } from './roster.js';
 import type { SharedNames } from './shared-names.js';
+import type { SharedUris } from './shared-uris.js';
 
 /** The lists of all servers as one. */
 export class Lists {
@@ -17,37 +19,72 @@ export class Lists {
   readonly #wait: Wait;
   readonly #names: SharedNames;
   readonly #owners: ResourceOwners;
+  readonly #uris: SharedUris;
+  readonly #bare: BareNames;
 
-  constructor(roster: Roster, wait: Wait, names: SharedNames, owners: ResourceOwners) {
+  constructor(
+    roster: Roster,
+    wait: Wait,
+    names: SharedNames,
+    owners: ResourceOwners,
+    uris: SharedUris,
+    bare: BareNames,
+  ) {
     this.#roster = roster;
     this.#wait = wait;
     this.#names = names;
     this.#owners = owners;
+    this.#uris = uris;
+    this.#bare = bare;
   }
 
-  named(call: Call, key: 'tools' | 'prompts'): Promise<JsonObject> {
-    return this.#list(call, key, key, this.#names.renamer(call.peer.principal));
+  tools(call: Call): Promise<JsonObject> {
+    const { principal } = call.peer;
+    const rename = this.#names.renamer(principal);
+    const present: Merging['present'] = (member, tool) =>
+      rename(member, this.#uris.showTool(principal, member, tool));
+    const learn: Merging['learn'] = (member, tools, { isFirst }) => {
+      const names = tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+      this.#bare.learn(principal, member.name, names, isFirst);
+    };
+    return this.#list(call, 'tools', this.#roster.with('tools'), present, learn);
+  }
+
+  prompts(call: Call): Promise<JsonObject> {
+    const rename = this.#names.renamer(call.peer.principal);
+    return this.#list(call, 'prompts', this.#roster.with('prompts'), rename);
   }
 
   resources(call: Call): Promise<JsonObject> {
-    return this.#list(call, 'resources', 'resources', asIs, this.#learner(call, 'resources', 'uri'));
+    const learn = this.#learner(call, 'resources', 'uri');
+    return this.#list(call, 'resources', this.#roster.with('resources'), this.#showItem(call), learn);
   }
 
   templates(call: Call): Promise<JsonObject> {
     const learn = this.#learner(call, 'templates', 'uriTemplate');
-    return this.#list(call, 'resourceTemplates', 'resources', asIs, learn);
+    return this.#list(call, 'resourceTemplates', this.#roster.with('resources'), asIs, learn);
+  }
+
+  /** A skill is known by its server and its URI: two servers may have one with the same URI. */
+  skills(call: Call): Promise<JsonObject> {
+    const members = this.#roster.with('extensions').filter(hasSkills);
+    return this.#list(call, 'skills', members, this.#showItem(call));
+  }
+
+  #showItem({ peer }: Call): Merging['present'] {
+    return (member, item) => this.#uris.showItem(peer.principal, member, item);
   }
 
   #list(
     call: Call,
     key: string,
-    capability: keyof ServerCapabilities,
+    members: readonly AggregateMember[],
     present: Merging['present'],
     learn?: Merging['learn'],
   ): Promise<JsonObject> {
     return mergePages(call.params['cursor'], {
       key,
-      members: this.#roster.with(capability),
+      members,
       ask: (places) => this.#askAll(call, places),
       present,
       ...(learn && { learn }),
@@ -169,10 +206,12 @@ export async function mergePages(cursor: unknown, merging: Merging): Promise<Jso
   const items: JsonObject[] = [];
   const absent: Absent[] = [];
   const next: [string, string][] = [];
+  const answers: JsonObject[] = [];
   for (const [index, { member, at }] of places.entries()) {
     const page = pages[index]!;
     if (page.status === 'fulfilled') {
       const { [key]: list, nextCursor } = page.value;
+      answers.push(page.value);
       const own = Array.isArray(list) ? list.filter(isJsonObject) : [];
       const isLast = typeof nextCursor !== 'string' || nextCursor === at;
       merging.learn?.(member, own, { isFirst: at === undefined, isLast });
@@ -185,10 +224,11 @@ export async function mergePages(cursor: unknown, merging: Merging): Promise<Jso
       if (!isWithout(reason)) absent.push({ server: member.name, reason: messageOf(reason) });
     }
   }
+  const _meta = { ...jointMeta(answers), ...(absent.length > 0 && { [ABSENT]: absent }) };
   return {
     [key]: items,
     ...(next.length > 0 && { nextCursor: writeCursor(next) }),
-    ...(absent.length > 0 && { _meta: { [ABSENT]: absent } }),
+    ...(Object.keys(_meta).length > 0 && { _meta }),
   };
 }
 

@@ -64,22 +64,31 @@ export class SharedNames {
     list: (call: Call) => Promise<JsonObject>,
   ): Promise<Found | undefined> {
     const { principal } = call.peer;
-    if (typeof name === 'string' && this.#isUnknown(name, principal)) {
-      let cursor: unknown;
-      let pages = 0;
-      do {
-        pages += 1;
-        const params = cursor === undefined ? {} : { cursor };
-        const page = await list(deriveCall(call, { method, params, isSilent: true }));
-        cursor = page['nextCursor'];
-      } while (
-        cursor !== undefined &&
-        pages < MAX_PAGES &&
-        !this.#shortened.get(name, principal) &&
-        !call.cancellation.aborted
-      );
-    }
+    if (typeof name === 'string' && this.#isUnknown(name, principal))
+      await this.readLists(call, method, list, () => this.#shortened.get(name, principal) !== undefined);
     return this.read(name, principal);
+  }
+
+  /** Reads all pages of a list, so that its names are learnt, until `isEnough`. */
+  async readLists(
+    call: Call,
+    method: 'tools/list' | 'prompts/list',
+    list: (call: Call) => Promise<JsonObject>,
+    isEnough = () => false,
+  ): Promise<void> {
+    let cursor: unknown;
+    let pages = 0;
+    do {
+      pages += 1;
+      const params = cursor === undefined ? {} : { cursor };
+      const page = await list(deriveCall(call, { method, params, isSilent: true }));
+      cursor = page['nextCursor'];
+    } while (cursor !== undefined && pages < MAX_PAGES && !isEnough() && !call.cancellation.aborted);
+  }
+
+  /** The name in the merged lists. */
+  to(named: NamedItem): string {
+    return this.#names.to(named);
   }
 
   #isUnknown(name: string, principal: string | undefined): boolean {

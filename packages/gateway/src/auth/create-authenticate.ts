@@ -6,6 +6,7 @@ import type {
   CredentialState,
   Refusal,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import { type AuthServerOptions, createAuthServerCheck } from './auth-server.js';
 import { openBearerFile } from './bearer-file.js';
 import { readCredentials, type Scheme } from './credentials.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
@@ -19,6 +20,8 @@ export interface AuthOptions {
   readonly bearerFile?: string;
   /** Tokens of an authorization server. */
   readonly jwt?: JwtOptions;
+  /** Authorization servers that say by themselves where their keys are. */
+  readonly authServers?: readonly AuthServerOptions[];
   /** Called with warnings for the operator: a weak key, a file that others can read, keys that cannot be fetched. */
   readonly onWarning?: (message: string) => void;
   readonly clock?: Clock;
@@ -34,7 +37,7 @@ export interface Authenticating {
  * key's SHA-256, or `jwt:ISSUER|SUBJECT`.
  */
 export function createAuthenticate(options: AuthOptions): Authenticating {
-  const { apiKeys = [], bearerFile, jwt, clock = systemClock } = options;
+  const { apiKeys = [], bearerFile, jwt, authServers = [], clock = systemClock } = options;
   const warn = (message: string) => tell('onWarning', options.onWarning, message);
   const schemes: Scheme[] = [];
   if (apiKeys.length > 0) {
@@ -55,13 +58,14 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
     });
   }
   if (jwt) schemes.push(createJwtCheck(jwt, { warn, clock }));
+  for (const server of authServers) schemes.push(createAuthServerCheck(server, { warn, clock }));
   if (schemes.length === 0) {
     throw new IsthmusError(
       'INVALID_OPTION',
-      'authentication needs at least one of apiKeys, bearerFile and jwt',
+      'authentication needs at least one of apiKeys, bearerFile, jwt and authServers',
     );
   }
-  const missing = challenge(jwt?.requiredScopes);
+  const missing = challenge(jwt?.requiredScopes ?? authServers[0]?.requiredScopes);
   return {
     async authenticate(request) {
       const presented = readCredentials(request);

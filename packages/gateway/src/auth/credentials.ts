@@ -34,6 +34,8 @@ export type SchemeVerdict =
       readonly principal: string;
       readonly scopes?: readonly string[];
       readonly claims?: JsonObject;
+      readonly clientId?: string;
+      readonly expiresAt?: number;
       readonly standing?: () => CredentialState | Promise<CredentialState>;
     }
   /** The credentials do not belong to this scheme. */

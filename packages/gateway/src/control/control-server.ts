@@ -1,44 +1,31 @@
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
-import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { MemberRequest } from '../cluster/member-desk.js';
 import type { LogLine } from '../log-tail.js';
+import type { LoginManager } from '../logins/login-manager.js';
+import { beginLogin, performLogins } from '../logins/login-requests.js';
+import { type AttachHandler, attach, refuseNonsense } from './attach-upgrade.js';
 import { listenPrivately } from './private-socket.js';
 import {
-  ATTACH_PROTOCOL,
   CONTROL_VERSION,
+  type ConsoleAccess,
   type Controlled,
   encodeError,
   invalidRequest,
-  otherVersion,
-  PARAMS_HEADER,
-  parseJson,
-  RESULT_HEADER,
-  toHeader,
+  JSON_TYPE,
   VERSION_HEADER,
 } from './protocol.js';
-
-/** A client wants the connection for another protocol. Exactly one of `accept` and `refuse` answers. */
-export interface AttachRequest {
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Answers with 101. What is written to the stream afterwards belongs to the other protocol. */
-  accept(result?: unknown): void;
-  /** Answers with the error and ends the stream. */
-  refuse(error: unknown): void;
-}
-
-/**
- * Takes the stream over, and owns it from then on. `leftover` are the bytes that came after the request:
- * `stream.unshift(leftover)` puts them back. Nothing is read before `stream.resume()` or `stream.pipe()`.
- */
-export type AttachHandler = (request: AttachRequest, stream: Socket, leftover: Buffer) => void;
+import { MAX_HEADER_BYTES, paramsOf, refuseForeign } from './request-head.js';
 
 export interface OpenControlOptions {
   /** The path of the socket, for example from `controlPath(name)`. Only this user may write to its folder. */
   readonly path: string;
   /** Takes over the connections of clients that attach. Without it, attaching is refused. */
   readonly onAttach?: AttachHandler;
+  /** The logins of this user. Without it, requests for them are refused. */
+  readonly logins?: LoginManager;
   /** More connections are closed at once. Default 256. Connections that were handed over count. */
   readonly maxConnections?: number;
   /** How long a client may take to send its request. Default 10 s. Checked at the same interval. */
@@ -54,7 +41,7 @@ export interface Control {
 
 /** Serves the control protocol: HTTP on a private socket, for commands of the same user. */
 export async function openControl(controlled: Controlled, options: OpenControlOptions): Promise<Control> {
-  const { path, onAttach, maxConnections = 256, requestMs = 10_000, clock = systemClock } = options;
+  const { path, onAttach, logins, maxConnections = 256, requestMs = 10_000, clock = systemClock } = options;
   const closing = new AbortController();
   const limits = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -64,7 +51,7 @@ export async function openControl(controlled: Controlled, options: OpenControlOp
   };
   const unanswered = new Set<Promise<void>>();
   const server = createServer(limits, (request, response) => {
-    const answered = answer(controlled, request, response, closing.signal).finally(() =>
+    const answered = answer({ controlled, logins }, request, response, closing.signal).finally(() =>
       unanswered.delete(answered),
     );
     unanswered.add(answered);
@@ -98,13 +85,11 @@ export async function openControl(controlled: Controlled, options: OpenControlOp
   };
 }
 
-/** The parameters of `attach` are in a header, and may contain an environment. */
-const MAX_HEADER_BYTES = 1024 * 1024;
 const GRACE_MS = 1000;
 
 /** Settles when the response has left, or the client is gone. Never rejects. */
 async function answer(
-  controlled: Controlled,
+  { controlled, logins }: { readonly controlled: Controlled; readonly logins: LoginManager | undefined },
   request: IncomingMessage,
   response: ServerResponse,
   closing: AbortSignal,
@@ -117,8 +102,13 @@ async function answer(
     const wanted = `${request.method} ${path}`;
     if (wanted === 'GET /logs') {
       await sendLogs(controlled, new URLSearchParams(query), response, closing);
+    } else if (wanted === 'POST /logins/begin' && logins) {
+      await sendEvents(beginLogin(logins, paramsOf(request), untilGone(response, closing)), response);
     } else {
-      const result = await perform(controlled, wanted);
+      const isOfLogins = logins && /^\w+ \/logins(\/|$)/.test(wanted);
+      const result = isOfLogins
+        ? await performLogins(logins, wanted, paramsOf(request))
+        : await perform(controlled, wanted, request);
       if (result === undefined) response.writeHead(204).end();
       else sendJson(response, 200, JSON.stringify(result));
     }
@@ -130,28 +120,40 @@ async function answer(
   await left;
 }
 
+/** Aborts when the client is gone, or the socket closes. */
+function untilGone(response: ServerResponse, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const end = () => gone.abort();
+  response.once('close', end);
+  // A client that will not send more may be dead.
+  response.socket?.once('end', end);
+  return AbortSignal.any([gone.signal, closing]);
+}
+
+/** One JSON object a line. */
+async function sendEvents(events: AsyncIterable<unknown>, response: ServerResponse): Promise<void> {
+  for await (const event of events) {
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write(`${JSON.stringify(event)}\n`);
+  }
+  response.end();
+}
+
 function sendJson(response: ServerResponse, status: number, body: string): void {
   response.statusCode = status;
   response.setHeader('content-type', JSON_TYPE).end(body);
 }
 
-const JSON_TYPE = 'application/json';
-
-/** No request of this version has an `Origin` or a body, so a request that has one is refused unread. */
-function refuseForeign({ headers }: IncomingMessage): void {
-  const { [VERSION_HEADER]: version = String(CONTROL_VERSION), origin } = headers;
-  if (origin !== undefined) throw invalidRequest('The control socket does not answer web pages', 403);
-  if (version !== String(CONTROL_VERSION)) throw otherVersion('gateway', version);
-  if (Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined)
-    throw invalidRequest('A control request has no body', 413);
-}
-
-async function perform(controlled: Controlled, wanted: string): Promise<unknown> {
+async function perform(controlled: Controlled, wanted: string, request: IncomingMessage): Promise<unknown> {
   switch (wanted) {
     case 'GET /status':
       return controlled.status();
     case 'POST /reload':
       return controlled.reload();
+    case 'POST /console':
+      return controlled.console(accessOf(paramsOf(request)['access']));
+    case 'POST /members':
+      return controlled.members(memberRequestOf(paramsOf(request)));
     case 'POST /shutdown':
       return controlled.shutdown();
   }
@@ -160,6 +162,18 @@ async function perform(controlled: Controlled, wanted: string): Promise<unknown>
     throw invalidRequest(`This gateway has no ${JSON.stringify(wanted.slice(0, 100))}`, 404);
   }
   return controlled[action as 'restart' | 'stop' | 'start'](decodeName(name!));
+}
+
+function memberRequestOf({ action, server }: Readonly<Record<string, unknown>>): MemberRequest {
+  const isOfServer = action === 'restart' || action === 'stop' || action === 'start';
+  if (isOfServer && typeof server === 'string') return { action, server };
+  if (action === 'status' || action === 'reload') return { action };
+  throw invalidRequest('"action" must be status or reload, or restart, stop or start with a "server"');
+}
+
+function accessOf(value: unknown): ConsoleAccess {
+  if (value === 'look' || value === 'act' || value === 'record') return value;
+  throw invalidRequest('"access" must be look, act or record');
 }
 
 function decodeName(text: string): string {
@@ -205,70 +219,4 @@ async function* jsonLines(lines: AsyncIterable<LogLine>, signal: AbortSignal): A
     if (signal.aborted) return;
     yield `${JSON.stringify(line)}\n`;
   }
-}
-
-/** Hands the connection over. After 101 the stream is no longer HTTP. */
-function attach(onAttach: AttachHandler, request: IncomingMessage, socket: Socket, head: Buffer): void {
-  // The new owner listens for errors as well, but may come later than the first error.
-  socket.on('error', () => {});
-  let isAnswered = false;
-  const once = (say: () => void) => {
-    if (!isAnswered && socket.writable) say();
-    isAnswered = true;
-  };
-  const refuse = (error: unknown) => once(() => endWithError(socket, error));
-  try {
-    refuseForeign(request);
-    const params = parseJson(request.headers[PARAMS_HEADER] ?? '{}');
-    if (request.url !== '/attach' || request.headers.upgrade !== ATTACH_PROTOCOL)
-      throw invalidRequest(`Only /attach can be upgraded, and only to ${ATTACH_PROTOCOL}`);
-    if (!isJsonObject(params)) throw invalidRequest(`${PARAMS_HEADER} is not a JSON object`);
-    const accept = (result?: unknown) =>
-      once(() => {
-        const headers = {
-          connection: 'Upgrade',
-          upgrade: ATTACH_PROTOCOL,
-          [RESULT_HEADER]: toHeader(result),
-        };
-        socket.write(rawHead(101, headers));
-      });
-    onAttach({ params, accept, refuse }, socket, head);
-  } catch (error) {
-    refuse(error);
-  }
-}
-
-/** What is not HTTP, too large or too slow. A command of version 1 gets a line that it can read. */
-function refuseNonsense(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  if (error.rawPacket?.[0] === '{'.charCodeAt(0)) {
-    const { message } = otherVersion('gateway', 1);
-    const line = { control: CONTROL_VERSION, id: null, error: { code: 'NO_COMMON_REVISION', message } };
-    return void socket.end(`${JSON.stringify(line)}\n`);
-  }
-  endWithError(socket, describeNonsense(error.code));
-}
-
-function describeNonsense(code: string | undefined): Error {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return invalidRequest(`The headers of a control request have at most ${MAX_HEADER_BYTES} bytes`, 431);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest('The request did not arrive in time', 408);
-  return invalidRequest('A control request is HTTP/1.1');
-}
-
-function endWithError(socket: Socket, error: unknown): void {
-  const { status, body } = encodeError(error);
-  const headers = {
-    connection: 'close',
-    'content-type': JSON_TYPE,
-    'content-length': Buffer.byteLength(body),
-  };
-  socket.end(`${rawHead(status, headers)}${body}`, () => socket.destroy());
-}
-
-/** The head of a response on a connection that Node's server has let go. */
-function rawHead(status: number, headers: Readonly<Record<string, unknown>>): string {
-  const all = Object.entries({ ...headers, [VERSION_HEADER]: CONTROL_VERSION });
-  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
 }

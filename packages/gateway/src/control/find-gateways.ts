@@ -5,7 +5,8 @@ import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { defaultLedgerFolder } from '@isthmus/sdk/internal/process/ledger/ledger-files.js';
 import { daemonSocket } from '../daemon/daemon-paths.js';
 import type { GatewayStatus } from '../server-state.js';
-import { controlClient, isUnreachable } from './control-client.js';
+import { controlClient } from './control-client.js';
+import { isUnreachable } from './control-request.js';
 import { type FolderCheckOptions, preparePrivateFolder, removeStaleSocket } from './private-socket.js';
 
 /** What decides where control sockets are. Tests replace it. */

@@ -1,15 +1,14 @@
 /** The private socket through which commands look at a running gateway and control it. */
 export type { LogLine } from '../log-tail.js';
+export type { AttachHandler, AttachRequest } from './attach-upgrade.js';
 export {
   type Attached,
   type ControlClient,
   type ControlClientOptions,
   controlClient,
-  isUnreachable,
 } from './control-client.js';
+export { askControl, isUnreachable, linesOf, openControlRequest } from './control-request.js';
 export {
-  type AttachHandler,
-  type AttachRequest,
   type Control,
   type OpenControlOptions,
   openControl,
@@ -24,4 +23,4 @@ export {
 } from './find-gateways.js';
 export { withPathLock } from './path-lock.js';
 export { sweepSockets } from './private-socket.js';
-export type { Controlled, LogsOptions, ReloadReport } from './protocol.js';
+export type { ConsoleAccess, ConsoleLink, Controlled, LogsOptions, ReloadReport } from './protocol.js';

@@ -165,7 +165,8 @@ function listen(server: Server, path: string): Promise<void> {
       reject(unavailable(path, why, error));
     };
     server.once('error', onError);
-    server.listen(path, () => {
+    // Exclusive: a worker of several listens by itself, and not through their parent.
+    server.listen({ path, exclusive: true }, () => {
       server.off('error', onError);
       resolve();
     });

@@ -1,5 +1,6 @@
 import { IsthmusError, type LocalErrorCode, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { MemberAnswer, MemberRequest } from '../cluster/member-desk.js';
 import type { LogLine } from '../log-tail.js';
 import type { GatewayStatus } from '../server-state.js';
 
@@ -15,8 +16,20 @@ export interface Controlled {
   reload(): Promise<ReloadReport>;
   /** The last lines of one server, or of all servers. With `follow` also new lines, until the signal. */
   logs(name: string | undefined, options: LogsOptions, signal: AbortSignal): AsyncIterable<LogLine>;
+  /** A link to the console, for a person with these rights. Refused where there is none. */
+  console(access: ConsoleAccess): Promise<ConsoleLink>;
+  /** Asks all processes of the cluster. Refused where there is none. */
+  members(request: MemberRequest): Promise<readonly MemberAnswer[]>;
   /** Begins to end the gateway. */
   shutdown(): void;
+}
+
+/** What a person may do in the console: see states, also act, also see payloads. */
+export type ConsoleAccess = 'look' | 'act' | 'record';
+
+export interface ConsoleLink {
+  /** It works once, within 60 s. */
+  readonly url: string;
 }
 
 export interface LogsOptions {
@@ -39,9 +52,13 @@ export interface ReloadReport {
 export const VERSION_HEADER = 'isthmus-control';
 export const CONTROL_VERSION = 2;
 
-/** The `Upgrade` that hands a connection over, and the headers with its parameters and its result (JSON). */
-export const ATTACH_PROTOCOL = 'isthmus-attach';
+export const JSON_TYPE = 'application/json';
+
+/** The parameters of a request, as JSON: requests have no body. */
 export const PARAMS_HEADER = 'isthmus-attach-params';
+
+/** The `Upgrade` that hands a connection over, and the header with its result (JSON). */
+export const ATTACH_PROTOCOL = 'isthmus-attach';
 export const RESULT_HEADER = 'isthmus-attach-result';
 
 export function invalidRequest(message: string, status = 400): IsthmusError {
@@ -59,9 +76,14 @@ export function otherVersion(us: 'gateway' | 'command', theirs: unknown): Isthmu
 
 /** The status and the body of a failed request. */
 export function encodeError(thrown: unknown): { readonly status: number; readonly body: string } {
-  const { code, evidence, status } =
+  const { code, evidence, status, scopes } =
     thrown instanceof IsthmusError ? thrown : new IsthmusError('REFUSED_BY_PEER', '');
-  const error = { code, message: messageOf(thrown), ...(evidence && { evidence }) };
+  const error = {
+    ...{ code, message: messageOf(thrown) },
+    ...(evidence && { evidence }),
+    ...(status !== undefined && { status }),
+    ...(scopes && { scopes }),
+  };
   return { status: statusOf(code, status), body: JSON.stringify({ error }) };
 }
 
@@ -75,11 +97,15 @@ function statusOf(code: LocalErrorCode, status: number | undefined): number {
 /** The error in the body of a failed request. Both sides have the same version, so the code is known here. */
 export function decodeError(body: unknown): IsthmusError {
   const error = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
-  const { code, message, evidence } = error;
+  const { code, message, evidence, status, scopes } = error;
   return new IsthmusError(
     typeof code === 'string' ? (code as LocalErrorCode) : 'REFUSED_BY_PEER',
     typeof message === 'string' ? message : 'The gateway refused and gave no reason',
-    { evidence: Array.isArray(evidence) ? evidence.map(String) : undefined },
+    {
+      evidence: Array.isArray(evidence) ? evidence.map(String) : undefined,
+      status: typeof status === 'number' ? status : undefined,
+      scopes: Array.isArray(scopes) ? scopes.map(String) : undefined,
+    },
   );
 }
 

@@ -25,13 +25,18 @@ export interface DaemonAttachOptions {
  * Opens a stream to a server of the daemon. Starts a daemon when there is none. Waits for a daemon that is ending.
  * When it rejects, nothing was sent.
  */
-export async function attach(params: AttachParams, options: DaemonAttachOptions): Promise<Attached> {
+export function attach(params: AttachParams, options: DaemonAttachOptions): Promise<Attached> {
+  return withDaemon(options, () => controlClient(options.paths.socket).attach({ ...params }));
+}
+
+/** Asks the daemon for something. Starts a daemon when there is none. Waits for a daemon that is ending. */
+export async function withDaemon<T>(options: DaemonAttachOptions, ask: () => Promise<T>): Promise<T> {
   const { paths, program, clock = systemClock, withinMs = 30_000 } = options;
   const start = options.start ?? ((at) => startDaemon(at, { program }));
   const until = clock.now() + withinMs;
   for (;;) {
     try {
-      return await controlClient(paths.socket).attach({ ...params });
+      return await ask();
     } catch (error) {
       if (isAbsent(error)) await start(paths);
       // A daemon that is just ending closes the connection.

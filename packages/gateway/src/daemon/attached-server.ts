@@ -6,6 +6,7 @@ import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Connection, Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { resolveDefinition, type ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
+import type { LoginSource } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { GatewayServer } from '../gateway-server.js';
 import { hostDefinition } from '../reload-plan.js';
@@ -16,6 +17,7 @@ export interface AttachedServerContext {
   readonly host: Host;
   readonly commands: HostedCommands;
   readonly clock: Clock;
+  readonly logins: LoginSource;
   readonly onStartFailed: (name: string, error: unknown) => void;
   /** Removes secrets from a text of a server. */
   readonly clean: (text: string) => string;
@@ -106,9 +108,9 @@ export class AttachedServer {
   }
 
   #newServer(): GatewayServer {
-    const { host, clock, onStartFailed, clean } = this.#context;
+    const { host, clock, logins, onStartFailed, clean } = this.#context;
     return new GatewayServer(this.#spec, {
-      ...{ host, clock, onStartFailed, clean },
+      ...{ host, clock, logins, onStartFailed, clean },
       // All hosts belong to the user who runs the server.
       tellsStderr: true,
       onChange() {},

@@ -7,6 +7,7 @@ import type { Lock } from '@isthmus/sdk/internal/process/lock.js';
 import { socketConnection } from '@isthmus/sdk/socket';
 import { type AttachRequest, type Controlled, openControl } from '../control/index.js';
 import { createLogTail, type LogTail } from '../log-tail.js';
+import { UserLogins } from '../logins/user-logins.js';
 import { secretsOf } from '../secrets.js';
 import type { GatewayStatus } from '../server-state.js';
 import { createRedactor, type Redactor } from '../telemetry/redactor.js';
@@ -49,8 +50,10 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     lines.onHostEvent(event);
     if (event.kind === 'exit' && !event.expected) say(`${event.server}: process ${event.pid} ended`);
   });
+  /** Keeps the daemon until the process that began a login has attached. */
+  const logins = new UserLogins({ onChange: () => later() });
   const servers = new AttachedServers({
-    host,
+    ...{ host, logins: logins.source },
     commands: hostedCommands(host),
     clock,
     clean: redactor.text,
@@ -66,7 +69,12 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   function review(): void {
     callOff();
     callOff = () => {};
-    if (!closing && clients === 0 && servers.isEmpty) void close(0);
+    if (!closing && clients === 0 && servers.isEmpty && logins.isIdle) void close(0);
+  }
+
+  function later(): void {
+    callOff();
+    callOff = clock.after(firstMs, review);
   }
 
   async function attach(request: AttachRequest, stream: Socket, leftover: Buffer): Promise<void> {
@@ -96,6 +104,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   async function close(graceMs: number): Promise<void> {
     closing ??= (async () => {
       // A new host starts another daemon from now on. That daemon waits for the lock.
+      logins.close();
       await control.close();
       await servers.close(graceMs);
       await host.close();
@@ -111,6 +120,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       path: paths.socket,
       // Room for commands such as `isthmus daemon status`.
       maxConnections: maxAttached + 64,
+      logins,
       clock,
       onAttach(request, stream, leftover) {
         clients += 1;
@@ -176,7 +186,7 @@ function controlledDaemon(parts: DaemonParts): Controlled {
         version,
         startedAt,
         listening: [paths.socket],
-        ready: all.every(({ state }) => state !== 'failed'),
+        ready: all.every(({ state }) => state !== 'failed' && state !== 'needs-login'),
         servers: Object.fromEntries(all.map((status) => [status.name, status])),
         configProblem: undefined,
       };
@@ -193,6 +203,12 @@ function controlledDaemon(parts: DaemonParts): Controlled {
     logs(name, options, signal) {
       if (name !== undefined) find(name);
       return lines.read(name, options, signal);
+    },
+    async console() {
+      throw new IsthmusError('INVALID_OPTION', 'The daemon of isthmus attach has no console');
+    },
+    async members() {
+      throw new IsthmusError('INVALID_OPTION', 'The daemon of isthmus attach is not in a cluster');
     },
     shutdown,
   };

@@ -20,7 +20,12 @@ import {
   type HttpEndpointSettings,
   resolveEndpoint,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
-import { type GatewayServerStatus, type GatewayStatus, isHealthy } from '../server-state.js';
+import {
+  type GatewayServerStatus,
+  type GatewayStatus,
+  isHealthy,
+  type UnreadyServer,
+} from '../server-state.js';
 import { homePage } from './home-page.js';
 import { resourceAt, serverPathOf } from './resource-at.js';
 
@@ -33,11 +38,15 @@ export interface AdminPagesOptions {
   readonly mainPath?: string | undefined;
   /** More paths that answer as `/healthz` does. */
   readonly healthPaths?: readonly string[] | undefined;
+  /** Answers the pages at which callers log in to servers. False: it is another path. */
+  connect?(path: string, exchange: HttpExchange): boolean;
   status(): Promise<GatewayStatus>;
-  /** The names of the servers that are needed and are not ready. */
-  unready(): Promise<readonly string[]>;
+  /** The servers that are needed and are not ready. */
+  unready(): Promise<readonly UnreadyServer[]>;
   /** How many calls wait for an answer to a question, and whether that is the limit at any server. */
   parked?(): { readonly count: number; readonly isFull: boolean };
+  /** Whether other processes of the cluster serve new clients instead of this one. */
+  isDraining?(): boolean;
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
@@ -56,6 +65,7 @@ export class AdminPages {
 
   /** Answers all paths that do not belong to a server. */
   answer(path: string, exchange: HttpExchange): void {
+    if (this.#options.connect?.(path, exchange)) return;
     const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
     const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
     // A client that posts to the root has the wrong path: it gets the answer of any unknown path.
@@ -71,8 +81,10 @@ export class AdminPages {
    * with that name, with its metadata and its challenge.
    */
   async #showNothing(path: string, exchange: HttpExchange): Promise<void> {
-    const own = serverPathOf(path);
-    const settings = { ...this.#settings, path: own, ...resourceAt(own, this.#options.endpoint) };
+    const { endpoint, mainPath } = this.#options;
+    const mainPaths = mainPath === undefined ? [] : [mainPath];
+    const own = serverPathOf(path, mainPaths, endpoint);
+    const settings = { ...this.#settings, path: own, ...resourceAt(own, mainPaths, endpoint) };
     const headers = passGuard(exchange, path, settings);
     if (!headers || !(await authenticateRequest(exchange, headers, settings))) return;
     const error = `There is nothing at ${path}; /status has the addresses of the servers`;
@@ -85,15 +97,19 @@ export class AdminPages {
         return respond(exchange, 200, { alive: true });
       case 'readyz': {
         const unready = await this.#options.unready();
-        const isReady = unready.length === 0;
+        const draining = this.#options.isDraining?.() ? { draining: true } : {};
+        const isReady = unready.length === 0 && !('draining' in draining);
         // Unauthenticated clients and pages of other sites get the number of servers, and not their names.
         const isStranger =
           this.#settings.authenticate !== undefined || admit(exchange, this.#settings).kind === 'refused';
-        const waitingFor = isStranger ? unready.length : unready;
+        const told = (servers: readonly UnreadyServer[]) =>
+          isStranger ? servers.length : servers.map(({ name }) => name);
+        const missing = unready.filter(({ needsLogin }) => needsLogin);
         const { count = 0, isFull = false } = this.#options.parked?.() ?? {};
         const parked = count > 0 ? { parked: count, ...(isFull && { parkedFull: true }) } : {};
-        const answer = isReady ? { ready: true } : { ready: false, waitingFor };
-        return respond(exchange, isReady ? 200 : 503, { ...answer, ...parked });
+        const needsLogin = missing.length > 0 ? { needsLogin: told(missing) } : {};
+        const answer = isReady ? { ready: true } : { ready: false, waitingFor: told(unready), ...needsLogin };
+        return respond(exchange, isReady ? 200 : 503, { ...answer, ...draining, ...parked });
       }
       case 'home':
         return this.#showHome(exchange);

@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
+import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
 import { Endpoint } from '@isthmus/sdk/internal/transport/http-server/endpoint.js';
 import { NodeExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/node-exchange.js';
 import {
+  type AcceptedConnections,
   type NodeServer,
   type NodeServerOptions,
   openNodeServer,
@@ -17,6 +19,9 @@ export interface HttpFrontendOptions extends NodeServerOptions {
   /** The paths that the addresses of the gateway name. */
   readonly mainPaths?: readonly string[];
   readonly pages: AdminPages;
+  /** Its name in a cluster, if the gateway has several HTTP servers. */
+  readonly place?: string;
+  readonly connections?: AcceptedConnections | undefined;
   readonly clock?: Clock;
 }
 
@@ -32,6 +37,9 @@ export class HttpFrontend {
   /** The endpoint at each path. */
   readonly #places = new Map<string, Endpoint>();
   #server: NodeServer | undefined;
+  /** Requests that came before all paths were there. Undefined afterwards. */
+  #early: { readonly path: string; readonly exchange: NodeExchange }[] | undefined = [];
+  #isStopping = false;
 
   constructor(options: HttpFrontendOptions) {
     this.#options = options;
@@ -43,16 +51,33 @@ export class HttpFrontend {
 
   async open(): Promise<void> {
     const { clock = systemClock } = this.#options;
-    this.#server = await openNodeServer(this.#options, clock, (request, response, unread) => {
-      // Most clients write the path exactly as we do.
-      const written = request.url!;
-      const path = this.#places.has(written) ? written : tidy(request);
-      const exchange = new NodeExchange(request, response, undefined, unread);
-      exchange.written = written;
+    this.#server = await openNodeServer(
+      this.#options,
+      clock,
+      (request, response, unread) => {
+        // Most clients write the path exactly as we do.
+        const written = request.url!;
+        const path = this.#places.has(written) ? written : tidy(request);
+        const exchange = new NodeExchange(request, response, undefined, unread);
+        exchange.written = written;
+        const place = this.#places.get(path);
+        if (place) place.handle(exchange);
+        else if (this.#early) this.#early.push({ path, exchange });
+        else this.#options.pages.answer(path, exchange);
+      },
+      this.#options.connections,
+    );
+  }
+
+  /** All paths are there. A balancer sends requests as soon as the port is open, and 404 would end its clients. */
+  begin(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const { path, exchange } of early) {
       const place = this.#places.get(path);
       if (place) place.handle(exchange);
       else this.#options.pages.answer(path, exchange);
-    });
+    }
   }
 
   /** A listener at a path, with the transport of 2024-11-05 beside it. */
@@ -65,25 +90,36 @@ export class HttpFrontend {
     const sse = besidesIt ?? besides(path);
     const paths = [path, ...(sse ? [sse.path, sse.messagePath] : [])];
     // Without metadata the admin pages answer this path, as they do for servers that do not exist.
+    const { mainPaths = [] } = this.#options;
+    const resource = resourceAt(shown, mainPaths, options);
     if (options.protectedResource) paths.push(`${WELL_KNOWN}${path}`);
+    if (resource.protectedResource) {
+      const known = new URL(resource.protectedResource.resource!).pathname;
+      paths.push(`${WELL_KNOWN}${inOneWay(known)}`);
+    }
     // Clients that do not know a path ask there.
     if (options.protectedResource && path === '/mcp') paths.push(WELL_KNOWN);
     return {
       ownsProcess: false,
       listen: async (accept, served) => {
         const ownNames = [this.#options.host ?? '127.0.0.1'];
-        const resource = resourceAt(shown, options);
-        const resourcePlace = placeOf(path, this.#options.mainPaths ?? [], options);
-        const endpoint = new Endpoint({ ownNames, ...options, ...resource, resourcePlace, path, sse });
+        const resourcePlace = placeOf(path, mainPaths, options);
+        // After a reload, another service may be at this path. Other members mean the path.
+        const place = `${this.#options.place ?? ''}${path}`;
+        const settings = { ownNames, ...options, ...resource, resourcePlace, path, sse, place };
+        const endpoint = new Endpoint(settings);
         const listening = endpoint.begin(accept, served);
         for (const each of paths) this.#places.set(each, endpoint);
         return {
           address: `${this.origin}${shown}`,
           ended: listening.ended,
           stop: async () => {
-            for (const each of paths) if (this.#places.get(each) === endpoint) this.#places.delete(each);
+            // A request that comes when everything ends is answered as such, or by another process of the cluster.
+            const gone = this.#isStopping ? [] : paths.filter((each) => this.#places.get(each) === endpoint);
+            for (const each of gone) this.#places.delete(each);
             await listening.stop();
           },
+          release: async () => listening.release?.(),
         };
       },
     };
@@ -91,6 +127,7 @@ export class HttpFrontend {
 
   /** Accepts no new clients. */
   stop(): void {
+    this.#isStopping = true;
     this.#server?.stop();
   }
 
@@ -135,7 +172,10 @@ export interface HttpFrontendsOptions extends Omit<NodeServerOptions, 'host' | '
   readonly pages: AdminPages;
   /** The paths of the transport of 2024-11-05, beside the path of an address; `false`: none. */
   readonly sse?: SsePaths | false | undefined;
+  readonly connections?: AcceptedConnections | undefined;
   readonly clock: Clock;
+  /** Decides what callers may do at the paths of the addresses. */
+  readonly authorize?: Authorize | undefined;
 }
 
 /** The HTTP servers of a gateway, one for each HTTP address. All serve the same. */
@@ -143,9 +183,11 @@ export interface HttpFrontends {
   readonly isEmpty: boolean;
   addressOf(address: string): string;
   /** A listener at this path of each HTTP server. */
-  at(path: string, own: Pick<HttpEndpointOptions, 'maxSessions'>): readonly Listener[];
+  at(path: string, own: Pick<HttpEndpointOptions, 'maxSessions' | 'authorize'>): readonly Listener[];
   /** A listener at the path that each address names. */
   main(): readonly Listener[];
+  /** All paths are there: requests for others are refused from now on. */
+  begin(): void;
   stop(): void;
   release(): Promise<void>;
 }
@@ -154,11 +196,13 @@ export async function openHttpFrontends(
   addresses: readonly string[],
   options: HttpFrontendsOptions,
 ): Promise<HttpFrontends> {
-  const { endpoint, sse, ...server } = options;
+  const { endpoint, sse, authorize, ...server } = options;
+  const main = { ...endpoint, ...(authorize && { authorize }) };
   const mainPaths = addresses.map((address) => httpAddress(address).path);
-  const fronts = addresses.map((address) => {
+  const fronts = addresses.map((address, index) => {
     const { host, port, path } = httpAddress(address);
-    return { address, path, front: new HttpFrontend({ ...server, host, port, mainPaths }) };
+    const own = index === 0 ? {} : { place: `address ${index + 1} ` };
+    return { address, path, front: new HttpFrontend({ ...server, ...own, host, port, mainPaths }) };
   });
   const close = async () => {
     for (const { front } of fronts) front.stop();
@@ -177,7 +221,10 @@ export async function openHttpFrontends(
       return `${front.origin}${path}`;
     },
     at: (path, own) => fronts.map(({ front }) => front.at(path, { ...endpoint, ...own })),
-    main: () => fronts.map(({ front, path }) => front.at(path, endpoint, sse)),
+    main: () => fronts.map(({ front, path }) => front.at(path, main, sse)),
+    begin() {
+      for (const { front } of fronts) front.begin();
+    },
     stop() {
       for (const { front } of fronts) front.stop();
     },

@@ -2,7 +2,8 @@ import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { isThenable } from '@isthmus/sdk/internal/async/deferred.js';
 import { tell } from '@isthmus/sdk/internal/era/client-dialect-context.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, HandledResult, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import { LateResult } from '@isthmus/sdk/internal/exchange/late-result.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { deriveCall } from '../pipeline/derive-call.js';
 import { deriveService } from '../pipeline/derive-service.js';
@@ -46,10 +47,14 @@ export function limitService(inner: Service, options: LimitOptions): Service {
     tell('onRefused', onRefused, toRefusal(excess, server, method, peer));
     return toError(excess, server);
   };
-  const checkRate = (method: string, peer: Peer): void => {
+  const judge = (retryAfterMs: number, method: string, peer: Peer): void => {
+    if (retryAfterMs > 0) throw refuse(rateExcess(server, rate!.perMinute, retryAfterMs), method, peer);
+  };
+  /** Undefined: the call may run now. */
+  const checkRate = (method: string, peer: Peer): Promise<void> | undefined => {
     const retryAfterMs = rate ? rate.take(peer) : 0;
-    if (!rate || retryAfterMs === 0) return;
-    throw refuse(rateExcess(server, rate.perMinute, retryAfterMs), method, peer);
+    if (typeof retryAfterMs === 'number') return judge(retryAfterMs, method, peer) as undefined;
+    return retryAfterMs.then((ms) => judge(ms, method, peer));
   };
   const limiter = callLimiter(options, (excess, { method, peer }) => refuse(excess, method, peer));
   const { maxListens = NONE, maxListensPerCaller = NONE } = limits;
@@ -60,25 +65,30 @@ export function limitService(inner: Service, options: LimitOptions): Service {
       )
     : undefined;
 
+  const enter = (call: Call): HandledResult => {
+    if (!limiter) return inner.handle(call);
+    const slot = limiter.enter(call);
+    return slot instanceof Promise ? runLater(inner, call, slot) : run(inner, call, slot);
+  };
+
   const service = deriveService(inner, {
     handle(call) {
-      checkRate(call.method, call.peer);
-      if (!limiter) return inner.handle(call);
-      const slot = limiter.enter(call);
-      return slot instanceof Promise ? runLater(inner, call, slot) : run(inner, call, slot);
+      const permitted = checkRate(call.method, call.peer);
+      return permitted ? permitted.then(() => enter(call)) : enter(call);
     },
     // A session costs as much as a call. Without this, a caller could open sessions instead of calling.
     session:
       rate &&
       inner.session &&
       ((session) => {
-        checkRate('initialize', session.peer);
+        // A session begins at once. One too many is counted, so the next call or session of the caller is refused.
+        checkRate('initialize', session.peer)?.catch(() => {});
         return inner.session!(session);
       }),
     listen:
       listens &&
       (async (peer, wanted, onChange) => {
-        checkRate(LISTEN, peer);
+        await checkRate(LISTEN, peer);
         return listens.listen(peer, wanted, onChange);
       }),
   });
@@ -116,7 +126,7 @@ async function runLater(inner: Service, call: Call, waiting: Promise<LimiterSlot
 }
 
 /** Runs a call in its slot. While its client is asked a question, others may use the slot. */
-function run(inner: Service, call: Call, slot: LimiterSlot): JsonObject | Promise<JsonObject> {
+function run(inner: Service, call: Call, slot: LimiterSlot): HandledResult {
   const ask: Call['ask'] = async (request, signal) => {
     slot.stepOut();
     try {
@@ -125,27 +135,28 @@ function run(inner: Service, call: Call, slot: LimiterSlot): JsonObject | Promis
       slot.comeBack();
     }
   };
-  let outcome: JsonObject | Promise<JsonObject>;
+  let outcome: HandledResult;
   try {
     outcome = inner.handle(deriveCall(call, { ask }));
   } catch (error) {
     slot.leave();
     throw error;
   }
-  if (!isThenable(outcome)) {
-    slot.leave();
-    return outcome;
-  }
-  return outcome.then(
-    (result) => {
-      slot.leave();
-      return result;
-    },
-    (error) => {
-      slot.leave();
-      throw error;
-    },
-  );
+  const leave = () => slot.leave();
+  if (outcome instanceof LateResult) outcome.observe({ complete: leave, fail: leave });
+  else if (isThenable(outcome)) {
+    return outcome.then(
+      (result) => {
+        leave();
+        return result;
+      },
+      (error) => {
+        leave();
+        throw error;
+      },
+    );
+  } else leave();
+  return outcome;
 }
 
 function checkLimits(limits: ServiceLimits): void {

@@ -8,7 +8,15 @@ export interface RateLimit {
   readonly perMinute: number;
   /** Callers that are remembered. */
   readonly size: number;
-  /** Counts one call of this caller. Returns 0, or after how many milliseconds a call will be possible. */
+  /**
+   * Counts one call of this caller. Returns 0, or after how many milliseconds a call will be possible. A promise: other
+   * processes count, too, and have to be asked.
+   */
+  take(peer: Peer): number | Promise<number>;
+}
+
+/** A rate that only this process counts. */
+export interface OwnRate extends RateLimit {
   take(peer: Peer): number;
 }
 
@@ -25,7 +33,7 @@ export interface RateLimitOptions {
  * A token bucket for each caller, kept as the moment at which it is full again (GCRA), so that no rounding errors add up.
  * A full bucket needs no entry.
  */
-export function createRateLimit(options: RateLimitOptions): RateLimit {
+export function createRateLimit(options: RateLimitOptions): OwnRate {
   const { perMinute, burst = Math.max(1, Math.ceil(perMinute)), maxCallers, clock = systemClock } = options;
   if (!(perMinute > 0 && perMinute < Number.POSITIVE_INFINITY)) {
     throw new IsthmusError('INVALID_OPTION', `rate.perMinute must be a positive number, got ${perMinute}`);

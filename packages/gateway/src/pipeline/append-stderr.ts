@@ -1,5 +1,7 @@
+import { isThenable } from '@isthmus/sdk/internal/async/deferred.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import { LateResult } from '@isthmus/sdk/internal/exchange/late-result.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { deriveService } from './derive-service.js';
 
@@ -9,21 +11,25 @@ export function appendStderr(
   { lastStderr }: { readonly lastStderr?: (() => string) | undefined },
 ): Service {
   if (!lastStderr) return inner;
+  const change = (error: unknown) => withStderr(error, lastStderr);
   const rethrow = (error: unknown): never => {
-    throw withStderr(error, lastStderr().trim().slice(-MAX_LENGTH));
+    throw change(error);
   };
   return deriveService(inner, {
     handle(call) {
       const result = inner.handle(call);
-      // `catch` on the promise costs less than an async function, and every call passes here.
-      return result instanceof Promise ? result.catch(rethrow) : result;
+      if (result instanceof LateResult) result.changeError(change);
+      else if (isThenable(result)) return result.then(undefined, rethrow);
+      return result;
     },
     ready: inner.ready && ((opening, principal) => inner.ready!(opening, principal)?.catch(rethrow)),
   });
 }
 
-function withStderr(error: unknown, stderrTail: string): unknown {
-  if (!(error instanceof ProtocolError) || stderrTail === '' || !isAboutProcess(error.data)) return error;
+function withStderr(error: unknown, lastStderr: () => string): unknown {
+  if (!(error instanceof ProtocolError) || !isAboutProcess(error.data)) return error;
+  const stderrTail = lastStderr().trim().slice(-MAX_LENGTH);
+  if (stderrTail === '') return error;
   const { code, message, data } = error;
   const more = { ...(isJsonObject(data) && data), stderrTail };
   return new ProtocolError(code, `${message}; last stderr: ${stderrTail}`, more);

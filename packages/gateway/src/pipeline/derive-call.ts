@@ -1,5 +1,12 @@
 import type { Cancellation, LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
-import type { Call, Peer, RequestFacts } from '@isthmus/sdk/internal/exchange/call.js';
+import type {
+  Call,
+  CallTask,
+  ForeignNotification,
+  Peer,
+  RequestFacts,
+  ServedSession,
+} from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type {
   InputRequest,
@@ -20,6 +27,9 @@ export interface CallChanges {
   /** Its progress is not reported to the client, because it is not that of the whole call. */
   readonly isSilent?: boolean;
   readonly ask?: Call['ask'];
+  readonly progress?: Call['progress'];
+  /** Its number in what a tap records. */
+  readonly number?: number;
 }
 
 /** The same call except for `changes`. All else is read from `inner` each time, since it changes while the call runs. */
@@ -43,6 +53,10 @@ class DerivedCall implements Call {
     return this.#inner.id;
   }
 
+  get number(): number | undefined {
+    return this.#changes.number ?? this.#inner.number;
+  }
+
   get method(): string {
     return this.#changes.method ?? this.#inner.method;
   }
@@ -53,6 +67,14 @@ class DerivedCall implements Call {
 
   get request(): RequestFacts | undefined {
     return this.#inner.request;
+  }
+
+  get session(): ServedSession | undefined {
+    return this.#inner.session;
+  }
+
+  get task(): CallTask | undefined {
+    return this.#inner.task;
   }
 
   get signal(): AbortSignal {
@@ -80,11 +102,17 @@ class DerivedCall implements Call {
   }
 
   progress(update: ProgressUpdate): void {
-    if (!this.#changes.isSilent) this.#inner.progress(update);
+    const { isSilent, progress } = this.#changes;
+    if (progress) progress(update);
+    else if (!isSilent) this.#inner.progress(update);
   }
 
   log(entry: LogEntry): void {
     this.#inner.log(entry);
+  }
+
+  notify(notification: ForeignNotification): void {
+    this.#inner.notify(notification);
   }
 
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {

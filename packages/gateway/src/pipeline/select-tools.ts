@@ -1,3 +1,4 @@
+import { isThenable } from '@isthmus/sdk/internal/async/deferred.js';
 import { allowsTool, type ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
@@ -19,7 +20,7 @@ export function selectTools(inner: Service, { tools }: { readonly tools?: ToolLi
       }
       const result = inner.handle(call);
       if (call.method !== 'tools/list') return result;
-      return result instanceof Promise ? result.then(select) : select(result);
+      return isThenable(result) ? result.then(select) : select(result);
     },
   });
 }

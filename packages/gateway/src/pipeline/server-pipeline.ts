@@ -1,12 +1,24 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import type { LimitSettings, ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { AccessPolicy } from '../access/access-policy.js';
+import { enforceAccess } from '../access/enforce-access.js';
+import type { ToolHints } from '../access/tool-hints.js';
+import { auditCalls } from '../audit/audit-calls.js';
+import type { CallAudit } from '../audit/audit-record.js';
 import type { LimitRefusal } from '../limits/excess.js';
 import { limitService } from '../limits/limit-service.js';
 import { createRateLimit, type RateLimit } from '../limits/rate-limit.js';
+import { createSharedRate } from '../limits/shared-rate.js';
 import type { CallRecord, NetworkTransport, SessionRecord } from '../telemetry/call-record.js';
 import type { CallTracer } from '../telemetry/call-tracer.js';
-import { type BegunCall, observeService } from '../telemetry/observe-service.js';
+import {
+  type BegunCall,
+  type ObserveOptions,
+  observeService,
+  observeTwice,
+} from '../telemetry/observe-service.js';
 import { appendStderr } from './append-stderr.js';
 import { failFast, type ProcessWatch } from './fail-fast.js';
 import { selectTools } from './select-tools.js';
@@ -20,8 +32,15 @@ export interface PipelineInputs {
   /** How the gateway reaches the server. */
   readonly transport: NetworkTransport;
   readonly observer?: CallObserver | undefined;
+  /** Where every call is written down. */
+  readonly audit?: CallAudit | undefined;
+  /** What callers may do. */
+  readonly access?: AccessPolicy | undefined;
+  readonly hints?: ToolHints | undefined;
   /** How often each caller may call, all servers together. */
   readonly rate?: RateLimit | undefined;
+  /** Other processes count the rate of the server, too. */
+  readonly cluster?: Cluster | undefined;
   /** The limits of this server. */
   readonly limits?: LimitSettings | undefined;
   readonly tools?: ToolLists | undefined;
@@ -55,6 +74,8 @@ export type Stage = (service: Service, inputs: PipelineInputs) => Service;
  */
 export const STAGES: readonly Stage[] = [
   observeClients,
+  auditCalls,
+  enforceAccess,
   limitCaller,
   limitServer,
   observeUpstream,
@@ -69,24 +90,44 @@ export function assembleServer(bridge: Service, inputs: PipelineInputs): Service
   return STAGES.reduceRight((service, stage) => stage(service, inputs), bridge);
 }
 
-function observeClients(service: Service, { server, observer }: PipelineInputs): Service {
+function observeClients(service: Service, inputs: PipelineInputs): Service {
+  const { server, observer } = inputs;
   if (!observer) return service;
   const { onClientCall: onCall, onBegin, onSession, tracer } = observer;
-  return observeService(service, { server, onCall, onBegin, onSession, tracer });
+  const options: ObserveOptions = { server, onCall, onBegin, onSession, tracer };
+  return isLimited(inputs)
+    ? observeService(service, options)
+    : observeTwice(service, options, upstreamOptions(inputs, observer));
+}
+
+/** Without limits nothing stands between the two observers: then `observeClients` is both. */
+function isLimited({ rate, limits = {} }: PipelineInputs): boolean {
+  return rate !== undefined || Object.values(limits).some((limit) => limit !== undefined);
 }
 
 function limitCaller(service: Service, { server, clock, rate, observer }: PipelineInputs): Service {
   return limitService(service, { server, rate, clock, onRefused: observer?.onRefused });
 }
 
-function limitServer(service: Service, { server, clock, limits = {}, observer }: PipelineInputs): Service {
+function limitServer(service: Service, inputs: PipelineInputs): Service {
+  const { server, clock, limits = {}, observer } = inputs;
   const { ratePerMinute, ...bounds } = limits;
-  const rate = ratePerMinute === undefined ? undefined : createRateLimit({ perMinute: ratePerMinute, clock });
+  const rate = ratePerMinute === undefined ? undefined : rateOf(ratePerMinute, inputs);
   return limitService(service, { server, limits: bounds, rate, clock, onRefused: observer?.onRefused });
 }
 
-function observeUpstream(service: Service, { server, transport, observer }: PipelineInputs): Service {
-  if (!observer) return service;
+function rateOf(perMinute: number, { server, clock, cluster }: PipelineInputs): RateLimit {
+  if (!cluster) return createRateLimit({ perMinute, clock });
+  return createSharedRate({ perMinute, clock, cluster, name: `server ${server}` });
+}
+
+function observeUpstream(service: Service, inputs: PipelineInputs): Service {
+  const { observer } = inputs;
+  if (!observer || !isLimited(inputs)) return service;
+  return observeService(service, upstreamOptions(inputs, observer));
+}
+
+function upstreamOptions({ server, transport }: PipelineInputs, observer: CallObserver): ObserveOptions {
   const { onUpstreamCall: onCall, onBegin, tracer } = observer;
-  return observeService(service, { server, onCall, onBegin, tracer, side: 'client', transport });
+  return { server, onCall, onBegin, tracer, side: 'client', transport };
 }

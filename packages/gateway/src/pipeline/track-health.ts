@@ -4,12 +4,17 @@ import type { Upstream } from '@isthmus/sdk/internal/client/connect.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { LoginWatch } from '../logins/watch-login.js';
 import type { GatewayServerState } from '../server-state.js';
 import { deriveService } from './derive-service.js';
 
 export interface RemoteHealthOptions {
   readonly upstream: Upstream;
   readonly clock: Clock;
+  /** For a server whose login is a stored one. */
+  readonly login?: LoginWatch | undefined;
+  /** Its callers have logins of their own, and the gateway has none: a 401 proves that it is there. */
+  readonly isPersonal?: boolean | undefined;
   /** Called when the state has changed. */
   readonly onChange: () => void;
 }
@@ -68,7 +73,9 @@ export class RemoteHealth {
   }
 
   async #ask(): Promise<void> {
-    const { upstream, clock } = this.#options;
+    const { upstream, clock, login } = this.#options;
+    // Before the server is asked: a login that comes meanwhile is a change.
+    const mark = await login?.mark();
     const session = upstream.open({
       name: 'health',
       principal: undefined,
@@ -77,6 +84,7 @@ export class RemoteHealth {
       answers: {},
       onLog: undefined,
       onElicited: undefined,
+      onNotification: undefined,
       onReopened: () => {},
     });
     const answer = (async () => {
@@ -95,14 +103,27 @@ export class RemoteHealth {
       this.answered();
     } catch (error) {
       if (this.#isOver) return;
+      if (this.#options.isPersonal && isMissingLogin(error)) return this.answered();
       this.#askedAt = clock.now();
-      this.#become({ state: 'failed', reason: messageOf(error) });
-      // Without a timer, clients would hear that it is back only when the state is wanted again.
+      const needsLogin = login !== undefined && isMissingLogin(error);
+      this.#become({ state: needsLogin ? 'needs-login' : 'failed', reason: messageOf(error) });
       this.#callOff();
+      if (needsLogin) return this.#awaitLogin(login, mark);
+      // Without a timer, clients would hear that it is back only when the state is wanted again.
       this.#callOff = clock.after(AGAIN_MS, () => void this.review(), { background: true });
     } finally {
       await session.close();
     }
+  }
+
+  /** Looks at the store until the login has changed, and asks the server then. */
+  #awaitLogin(login: LoginWatch, mark: string | undefined): void {
+    if (this.#isOver) return;
+    const look = async () => {
+      if ((await login.mark()) === mark) this.#awaitLogin(login, mark);
+      else await this.doubted();
+    };
+    this.#callOff = this.#options.clock.after(LOOK_MS, () => void look(), { background: true });
   }
 
   #become(state: GatewayServerState): void {
@@ -116,6 +137,13 @@ export class RemoteHealth {
 const FRESH_MS = 5000;
 const PATIENCE_MS = 5000;
 const AGAIN_MS = 5500;
+/** How often the store is looked at while a login is missing. */
+const LOOK_MS = 1000;
+
+/** The server has answered, and wants a login that there is not. */
+function isMissingLogin(error: unknown): boolean {
+  return error instanceof IsthmusError && error.code === 'UNAUTHORIZED' && error.status === 401;
+}
 
 /** Rejects calls to a remote server that is switched off, and lets the outcome of every other call update its health. */
 export function trackHealth(
@@ -151,4 +179,5 @@ const AWAY: ReadonlySet<unknown> = new Set([
   'ADDRESS_UNAVAILABLE',
   'TIMED_OUT',
   'HTTP_STATUS',
+  'UNAUTHORIZED',
 ]);

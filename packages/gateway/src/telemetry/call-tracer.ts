@@ -8,6 +8,8 @@ import { createRedactor, type Redactor } from './redactor.js';
 
 /** Makes spans of calls while a tracer provider is registered. */
 export interface CallTracer {
+  /** Whether a provider is registered with `@opentelemetry/api`. */
+  readonly isOn: boolean;
   /** Undefined while no provider is registered with `@opentelemetry/api`. */
   start(call: Call, about: CallAddress): CallSpan | undefined;
 }
@@ -46,6 +48,14 @@ export async function createCallTracer(options: TracerOptions = {}): Promise<Cal
   }
   const currentTracer = trackTracer(api);
   return {
+    get isOn() {
+      try {
+        return currentTracer() !== undefined;
+      } catch {
+        // A provider with a bug. A call must not fail because of it.
+        return false;
+      }
+    },
     start(call, about) {
       const tracer = currentTracer();
       return tracer && startSpan(api, tracer, call, about, redactor);

@@ -16,6 +16,8 @@ export interface LogOptions {
   readonly secrets?: Iterable<string>;
   /** A shared redactor, which may learn secrets later. Default: a new one. */
   readonly redactor?: Redactor;
+  /** Fields of every line: the name of this process among others. */
+  readonly fields?: () => Readonly<Record<string, unknown>>;
   /** For `NO_COLOR`, `FORCE_COLOR` and `TERM`. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -38,6 +40,7 @@ export function createLog(options: LogOptions): Logger {
       level,
       // `pid` is that of a server, never that of this process.
       base: null,
+      ...(options.fields && { mixin: options.fields as () => object }),
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // Redacts the whole line, so that no field is missed.

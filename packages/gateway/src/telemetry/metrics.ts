@@ -19,6 +19,8 @@ export interface Metrics {
   readonly onSession: (record: SessionRecord) => void;
   /** A call was refused because of this limit. */
   readonly onRefused: (refusal: { readonly server: string; readonly limit: string }) => void;
+  /** A message of a server, or for it, could not be carried. */
+  readonly onDropped: (dropped: { readonly server: string }) => void;
   /** The text for Prometheus. `collect` reads the current state of the servers; if it fails, those gauges are left out. */
   readonly render: (collect?: () => Promise<HostStatus>) => Promise<string>;
 }
@@ -44,6 +46,9 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
   const refused = counter('isthmus_refused_total', 'Calls that were turned away at a limit.', [
     'server',
     'limit',
+  ]);
+  const dropped = counter('isthmus_dropped_total', 'Messages of a server that could not be carried on.', [
+    'server',
   ]);
   const spawns = new Histogram({
     name: 'isthmus_server_spawn_seconds',
@@ -102,6 +107,9 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
     },
     onRefused({ server, limit }) {
       refused.inc({ server, limit });
+    },
+    onDropped({ server }) {
+      dropped.inc({ server });
     },
     async render(collect) {
       const status = await collect?.().catch(() => undefined);

@@ -1,5 +1,6 @@
 import { events } from '@isthmus/sdk/internal/events.js';
-import type { Call, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, HandledResult, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
+import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveService } from '../pipeline/derive-service.js';
@@ -44,89 +45,179 @@ export interface BegunCall {
 
 /** Reports every call and every legacy session of a service. An observer that throws does not disturb the call. */
 export function observeService(inner: Service, options: ObserveOptions): Service {
-  const { server, onCall, onBegin, onSession, tracer, side = 'server', transport, revision } = options;
-  const now = options.now ?? (() => performance.now());
-  const begun: BegunCall = { server, side };
-  const revisionOf = ({ peer }: Call) => (revision ? revision() : peer.revision);
-
-  function startSpan(call: Call): CallSpan | undefined {
-    try {
-      return tracer?.start(call, { server, side, transport, revision: revisionOf(call) });
-    } catch (error) {
-      publish(error);
-      return undefined;
-    }
-  }
-
-  function end(call: Call, began: number, span: CallSpan | undefined, ending: CallEnding): void {
-    const { peer, method } = call;
-    const { tool, prompt, uri } = targetOf(call);
-    const { outcome, errorType, code, message } = call.cancellation.aborted ? CANCELLED : ending;
-    // One literal that names every member, because it is made for each call.
-    const record: CallRecord = {
-      server,
-      side,
-      request: call.id,
-      method,
-      tool,
-      prompt,
-      uri,
-      era: peer.era,
-      revision: revisionOf(call),
-      transport,
-      principal: peer.principal,
-      client: clientOf(peer),
-      durationMs: now() - began,
-      outcome,
-      errorType,
-      code,
-      message,
-    };
-    if (span) quietly(span.end, record);
-    quietly(onCall, record);
-  }
-
-  function follow(answer: Promise<JsonObject>, call: Call, began: number, span: CallSpan | undefined) {
-    return answer.then(
-      (result) => {
-        end(call, began, span, endingOf(result));
-        return result;
-      },
-      (error: unknown) => {
-        end(call, began, span, failureOf(error));
-        throw error;
-      },
-    );
-  }
+  const { tracer } = options;
+  const now = options.now ?? readTime;
+  const begin = beginner(options);
 
   return deriveService(inner, {
     handle(call) {
-      if (onBegin) quietly(onBegin, begun);
-      const began = now();
-      const span = tracer && startSpan(call);
-      try {
-        const answer = span ? span.run((traced) => inner.handle(traced)) : inner.handle(call);
-        if (typeof answer?.['then'] === 'function') {
-          return follow(answer as Promise<JsonObject>, call, began, span);
-        }
-        end(call, began, span, endingOf(answer as JsonObject));
-        return answer;
-      } catch (error) {
-        end(call, began, span, failureOf(error));
-        throw error;
-      }
+      begin();
+      const span = tracer?.isOn ? startSpan(tracer, call, options) : undefined;
+      const observed = new ObservedCall(call, options, undefined, now, span);
+      return observed.run(span ? () => span.run((traced) => inner.handle(traced)) : undefined, inner);
     },
-    session:
-      inner.session &&
-      onSession &&
-      ((session) => {
-        const began = now();
-        return new ObservedKeeper(inner.session!(session), () => {
-          const { revision: spoken } = session.peer;
-          quietly(onSession, { server, revision: spoken, transport, durationMs: now() - began });
-        });
-      }),
+    session: observedSession(inner, options, now),
   });
+}
+
+/**
+ * The same as a service that is observed as `upstream`, and around that as `client`: for calls that nothing can hold or
+ * refuse in between. One time and one object for each call are enough then.
+ */
+export function observeTwice(inner: Service, client: ObserveOptions, upstream: ObserveOptions): Service {
+  const { tracer } = client;
+  const now = client.now ?? readTime;
+  const beginClient = beginner(client);
+  const beginUpstream = beginner(upstream);
+  // Each side has a span of its own.
+  const traced = tracer && observeService(observeService(inner, upstream), client);
+
+  return deriveService(inner, {
+    handle(call) {
+      if (tracer?.isOn) return traced!.handle(call);
+      beginClient();
+      beginUpstream();
+      return new ObservedCall(call, client, upstream, now, undefined).run(undefined, inner);
+    },
+    session: observedSession(inner, client, now),
+  });
+}
+
+function readTime(): number {
+  return performance.now();
+}
+
+function beginner({ server, side = 'server', onBegin }: ObserveOptions): () => void {
+  const begun: BegunCall = { server, side };
+  return onBegin ? () => quietly(onBegin, begun) : () => {};
+}
+
+function observedSession(
+  inner: Service,
+  { server, onSession, transport }: ObserveOptions,
+  now: () => number,
+): Service['session'] {
+  return (
+    inner.session &&
+    onSession &&
+    ((session) => {
+      const began = now();
+      return new ObservedKeeper(inner.session!(session), () => {
+        const { revision: spoken } = session.peer;
+        quietly(onSession, { server, revision: spoken, transport, durationMs: now() - began });
+      });
+    })
+  );
+}
+
+function startSpan(tracer: CallTracer, call: Call, options: ObserveOptions): CallSpan | undefined {
+  try {
+    const { server, side = 'server', transport } = options;
+    return tracer.start(call, { server, side, transport, revision: revisionOf(call, options) });
+  } catch (error) {
+    publish(error);
+    return undefined;
+  }
+}
+
+function revisionOf({ peer }: Call, { revision }: ObserveOptions): string | undefined {
+  return revision ? revision() : peer.revision;
+}
+
+function follow(answer: Promise<JsonObject>, observed: ObservedCall): Promise<JsonObject> {
+  return answer.then(
+    (result) => {
+      observed.complete(result);
+      return result;
+    },
+    (error: unknown) => {
+      observed.fail(error);
+      throw error;
+    },
+  );
+}
+
+/** Reports one call when it is over: to one observer, or to that of the upstream and then to that of the client. */
+class ObservedCall implements ResultListener {
+  readonly #call: Call;
+  readonly #options: ObserveOptions;
+  readonly #upstream: ObserveOptions | undefined;
+  readonly #now: () => number;
+  readonly #span: CallSpan | undefined;
+  readonly #began: number;
+
+  constructor(
+    call: Call,
+    options: ObserveOptions,
+    upstream: ObserveOptions | undefined,
+    now: () => number,
+    span: CallSpan | undefined,
+  ) {
+    this.#call = call;
+    this.#options = options;
+    this.#upstream = upstream;
+    this.#now = now;
+    this.#span = span;
+    this.#began = now();
+  }
+
+  /** Makes the call, and reports its end. `within`: how, if not simply by the service. */
+  run(within: (() => HandledResult) | undefined, inner: Service): HandledResult {
+    try {
+      const answer = within ? within() : inner.handle(this.#call);
+      if (answer instanceof LateResult) answer.observe(this);
+      else if (typeof answer?.['then'] === 'function') return follow(answer as Promise<JsonObject>, this);
+      else this.complete(answer as JsonObject);
+      return answer;
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    }
+  }
+
+  complete(result: JsonObject): void {
+    this.#end(endingOf(result));
+  }
+
+  fail(error: unknown): void {
+    this.#end(failureOf(error));
+  }
+
+  #end(ending: CallEnding): void {
+    const durationMs = this.#now() - this.#began;
+    const own = this.#call.cancellation.aborted ? CANCELLED : ending;
+    if (this.#upstream) quietly(this.#upstream.onCall, recordOf(this.#call, this.#upstream, own, durationMs));
+    const record = recordOf(this.#call, this.#options, own, durationMs);
+    if (this.#span) quietly(this.#span.end, record);
+    quietly(this.#options.onCall, record);
+  }
+}
+
+function recordOf(call: Call, options: ObserveOptions, ending: CallEnding, durationMs: number): CallRecord {
+  const { peer, method } = call;
+  const { server, side = 'server', transport } = options;
+  const { tool, prompt, uri } = targetOf(call);
+  const { outcome, errorType, code, message } = ending;
+  // One literal that names every member, because it is made for each call.
+  return {
+    server,
+    side,
+    request: call.id,
+    method,
+    tool,
+    prompt,
+    uri,
+    era: peer.era,
+    revision: revisionOf(call, options),
+    transport,
+    principal: peer.principal,
+    client: clientOf(peer),
+    durationMs,
+    outcome,
+    errorType,
+    code,
+    message,
+  };
 }
 
 /** Calls `ended` once, after the session has ended. A class, since there may be thousands of sessions. */

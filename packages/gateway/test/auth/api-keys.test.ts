@@ -103,7 +103,7 @@ describe('API keys', () => {
 
 it('refuses options without any way to authenticate', () => {
   expect(() => createAuthenticate({ apiKeys: [] })).toThrow(
-    'authentication needs at least one of apiKeys, bearerFile and jwt',
+    'authentication needs at least one of apiKeys, bearerFile, jwt and authServers',
   );
 });
 

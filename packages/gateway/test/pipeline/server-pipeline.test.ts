@@ -60,6 +60,8 @@ const once = () => createRateLimit({ perMinute: 1 });
 it('has these stages, from the client to the bridge', () => {
   expect(STAGES.map(({ name }) => name)).toEqual([
     'observeClients',
+    'auditCalls',
+    'enforceAccess',
     'limitCaller',
     'limitServer',
     'observeUpstream',

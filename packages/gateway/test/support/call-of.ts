@@ -19,6 +19,7 @@ export function callOf(principal: string | undefined): { readonly call: Call; ca
     wantsProgress: false,
     progress() {},
     log() {},
+    notify() {},
     ask: () => new Promise((resolve) => pending.push(() => resolve({ roots: [] }))),
   };
   return { call, cancel: () => abort.abort(new Error('called off')) };

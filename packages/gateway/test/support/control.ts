@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { until } from '../../../../test/support/until.js';
+import type { MemberAnswer } from '../../src/cluster/member-desk.js';
 import type { Controlled, LogLine, LogsOptions } from '../../src/control/index.js';
 import type { GatewayServerStatus, GatewayStatus } from '../../src/server-state.js';
 
@@ -39,6 +40,8 @@ export interface FakeOptions {
     signal: AbortSignal,
   ) => AsyncIterable<LogLine>;
   readonly restart?: (name: string) => Promise<void>;
+  /** What the processes of its cluster say. */
+  readonly members?: readonly MemberAnswer[];
 }
 
 /** A gateway that does nothing but remember what it was told. */
@@ -67,6 +70,14 @@ export function fakeGateway(options: FakeOptions = {}): FakeGateway {
       asked.push(`logs ${name ?? '*'} ${wanted.lines}${wanted.follow ? ' follow' : ''}`);
       followed.push(signal);
       return options.logs?.(name, wanted, signal) ?? nothing();
+    },
+    async console(access) {
+      asked.push(`console ${access}`);
+      return { url: 'http://127.0.0.1:4400/console/#enter=once' };
+    },
+    async members({ action, server = '' }) {
+      asked.push(`members ${action} ${server}`.trim());
+      return options.members ?? [];
     },
     shutdown: () => void asked.push('shutdown'),
   };

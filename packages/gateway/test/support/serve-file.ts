@@ -7,6 +7,8 @@ import { freshFolder } from './open-gateway.js';
 
 export interface ServedFile {
   readonly child: Child;
+  /** What it keeps is in `run`, `state` and `cache` below it. */
+  readonly folder: string;
   readonly origin: string;
   /** Another text in the file, as a careful editor writes it. */
   write(text: string | object): void;
@@ -46,6 +48,7 @@ export async function serveFile(config: object, ...args: readonly string[]): Pro
   const { origin } = new URL(addresses[0]);
   return {
     child,
+    folder,
     origin,
     write,
     status: async () => JSON.parse((await ask(`${origin}/status`, { method: 'GET' })).text),

@@ -33,6 +33,7 @@ export function callOf(
     wantsProgress: false,
     progress() {},
     log() {},
+    notify() {},
     ask: () => Promise.reject(new Error('nobody is there')),
     ...more,
     abort: () => abort.abort(new Error('called off')),

@@ -2,7 +2,7 @@ import { IsthmusError, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, ServedSession, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
 import type { CallRecord, SessionRecord } from '../../src/telemetry/call-record.js';
-import { observeService } from '../../src/telemetry/observe-service.js';
+import { observeService, observeTwice } from '../../src/telemetry/observe-service.js';
 import { callOf, PEER, recordOf, serviceOf } from '../support/telemetry.js';
 
 /** A service under observation, and a clock that moves by hand. */
@@ -142,7 +142,8 @@ describe('each call that is over', () => {
       throw new Error('a watcher with a bug');
     };
     const run = <T>(work: (call: Call) => T) => work(callOf('tools/list'));
-    for (const tracer of [{ start: fail }, { start: () => ({ run, end: fail }) }]) {
+    for (const start of [fail, () => ({ run, end: fail })]) {
+      const tracer = { isOn: true, start };
       const { service } = observed(async () => ({ ok: 1 }), { onCall: fail, onBegin: fail, tracer });
       expect(await service.handle(callOf('tools/list'))).toEqual({ ok: 1 });
     }
@@ -247,3 +248,69 @@ describe('all else of the service', () => {
     ]);
   });
 });
+
+describe('a call that nothing can hold between the client and the upstream', () => {
+  const OUTCOMES = [
+    ['at once', () => ({ content: [] })],
+    ['later', async () => ({ content: [] })],
+    ['with an error', () => Promise.reject(new ProtocolError(-32602, 'no'))],
+    ['with an exception', () => fails()],
+  ] as const;
+
+  it.each(OUTCOMES)('is told as by two observers around each other, if it ends %s', async (_, handle) => {
+    const told = async (observe: typeof observeTwice) => {
+      const seen: unknown[] = [];
+      const time = { now: 0 };
+      const options = (side: 'server' | 'client') => ({
+        ...{ server: 'weather', side, now: () => time.now },
+        onCall: (record: CallRecord) => seen.push(record),
+        onBegin: (begun: unknown) => seen.push(begun),
+      });
+      const inner = serviceOf(() => {
+        time.now += 7;
+        return handle();
+      });
+      const upstream = { ...options('client'), transport: 'pipe' as const };
+      const service = observe(inner, options('server'), upstream);
+      await Promise.resolve()
+        .then(() => service.handle(callOf('tools/call', CALL)))
+        .catch(() => {});
+      return seen;
+    };
+    const twice = await told(observeTwice);
+    expect(twice).toEqual(
+      await told((inner, client, upstream) => observeService(observeService(inner, upstream), client)),
+    );
+    expect(twice).toHaveLength(4);
+    expect(twice[2]).toMatchObject({ side: 'client', transport: 'pipe', durationMs: 7 });
+    expect(twice[3]).toMatchObject({ side: 'server', transport: undefined, durationMs: 7 });
+  });
+
+  it('has a span for each side while a tracer is on', () => {
+    const spans: string[] = [];
+    const tracer = {
+      isOn: true,
+      start: (call: Call, { side }: { readonly side: string }) => ({
+        run: <T>(work: (call: Call) => T) => {
+          spans.push(side);
+          return work(call);
+        },
+        end: () => spans.push(`end of ${side}`),
+      }),
+    };
+    const options = { server: 'weather', onCall() {}, tracer };
+    const service = observeTwice(
+      serviceOf(() => ({})),
+      options,
+      { ...options, side: 'client' },
+    );
+    service.handle(callOf('tools/list'));
+    tracer.isOn = false;
+    service.handle(callOf('tools/list'));
+    expect(spans).toEqual(['server', 'client', 'end of client', 'end of server']);
+  });
+});
+
+function fails(): never {
+  throw new Error('broken');
+}

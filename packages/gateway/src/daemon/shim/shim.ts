@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import { SessionMemory } from '@isthmus/sdk/internal/era/legacy/session-memory.js';
 import type { JsonRpcErrorBody, JsonRpcMessage, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Attached } from '../../control/index.js';
 import { DaemonLink } from './daemon-link.js';
@@ -19,7 +20,6 @@ import {
   wantsAnswer,
 } from './lines.js';
 import { Questions } from './questions.js';
-import { SessionMemory } from './session-memory.js';
 import { createReattachment, watchSilence } from './timing.js';
 
 export interface ShimOptions {
@@ -58,7 +58,7 @@ class RunningShim {
   readonly #clock: Clock;
   readonly #output: HostOutput;
   readonly #ended = createDeferred<{ readonly wasAttached: boolean }>();
-  readonly #memory = new SessionMemory();
+  readonly #memory = new SessionMemory('isthmus-attach-');
   readonly #questions = new Questions();
   readonly #waiting = new WaitingLines();
   /** Requests that the daemon has not answered yet, with their methods. */

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type {
+  AccessRequest,
+  Authorize,
+  Denial,
+  RequestedMessage,
+} from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
+import type { AccessCaller, AccessPolicy } from './access-policy.js';
+import { listFor, type ToolHints } from './tool-hints.js';
+
+/** A server whose tools are called at an endpoint. */
+export interface AccessServer {
+  readonly name: string;
+  /** Without the stages around it: its lists are read before it is known what the caller may do. */
+  readonly bare: Service;
+  readonly hints: ToolHints;
+}
+
+export interface AuthorizeOptions {
+  readonly access: AccessPolicy;
+  /** The only server of the endpoint. Undefined: all of them are there. */
+  readonly server?: AccessServer | undefined;
+  /** The server that a merged name of a tool belongs to, and its name there. */
+  find?(tool: string, principal: string | undefined): ToolOfServer | undefined;
+  /** Told of every refusal. */
+  onDenied?(denied: DeniedRequest): void;
+}
+
+export interface ToolOfServer {
+  readonly server: AccessServer;
+  readonly tool: string;
+}
+
+export interface DeniedRequest {
+  readonly request: AccessRequest;
+  readonly server: string | undefined;
+  readonly message: RequestedMessage | undefined;
+  readonly tool: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly correlationId: string;
+}
+
+/** Decides about the requests of one HTTP endpoint. All messages of a batch count together. */
+export function createAuthorize(options: AuthorizeOptions): Authorize {
+  const { access, server } = options;
+  return {
+    basicScopes: () => access.scopesOf(server?.name).all,
+    isIdle: () => access.isEmpty,
+    decide(request) {
+      const caller = { principal: request.principal, scopes: request.grant?.scopes };
+      if (server && !access.allowsEntry(caller, server.name)) return closed(options, request);
+      if (!access.hasScopes || caller.principal === undefined) return undefined;
+      const { messages } = request;
+      const targets = messages.map((message) => targetOf(options, message, caller.principal));
+      const decided = judge(options, request, targets, caller, false);
+      if (decided !== 'unknown') return decided;
+      return readHints(targets, request).then(
+        () => judge(options, request, targets, caller, true) as Denial | undefined,
+      );
+    },
+  };
+}
+
+interface Target {
+  readonly message: RequestedMessage;
+  readonly server: AccessServer | undefined;
+  readonly tool: string | undefined;
+}
+
+function targetOf(
+  { server, find }: AuthorizeOptions,
+  message: RequestedMessage,
+  principal: string | undefined,
+): Target {
+  const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
+  if (typeof name !== 'string') return { message, server, tool: undefined };
+  if (server) return { message, server, tool: name };
+  const found = find?.(name, principal);
+  return { message, server: found?.server, tool: found?.tool };
+}
+
+/** `unknown`: it depends on what a tool says about itself, and no list has been read yet. */
+function judge(
+  options: AuthorizeOptions,
+  request: AccessRequest,
+  targets: readonly Target[],
+  caller: AccessCaller,
+  isFinal: boolean,
+): Denial | undefined | 'unknown' {
+  const { access, server } = options;
+  let all: readonly string[] = targets.length === 0 ? access.scopesOf(server?.name).all : [];
+  for (const { message, server: at, tool } of targets) {
+    // The caller does not learn which scopes a tool needs that it may not know of.
+    if (at && tool !== undefined && !access.allowsTool(caller, at.name, tool)) continue;
+    const isReadOnly = () => at?.hints.isReadOnly(tool!) ?? (isFinal ? false : undefined);
+    const needed = access.scopesOf(at?.name).neededFor(message.method, tool, isReadOnly);
+    if (!needed) return 'unknown';
+    all = all.length === 0 ? needed : [...new Set([...all, ...needed])];
+  }
+  if (access.covers(caller, all)) return undefined;
+  return insufficient(options, request, targets[0], all);
+}
+
+async function readHints(targets: readonly Target[], request: AccessRequest): Promise<void> {
+  const servers = new Set(
+    targets.flatMap(({ server, tool }) => (server && tool !== undefined ? [server] : [])),
+  );
+  const { principal, remote } = request;
+  await Promise.all([...servers].map(({ hints, bare }) => hints.read(listFor(bare, principal, remote))));
+}
+
+function insufficient(
+  { onDenied, server }: AuthorizeOptions,
+  request: AccessRequest,
+  target: Target | undefined,
+  scopes: readonly string[],
+): Denial {
+  const correlationId = correlationOf(request.header('traceparent'));
+  const name = target?.server?.name ?? server?.name;
+  onDenied?.({ request, server: name, message: target?.message, tool: target?.tool, scopes, correlationId });
+  return { scopes, why: `The token needs the scopes ${scopes.join(' ')}`, correlationId };
+}
+
+function closed({ onDenied, server }: AuthorizeOptions, request: AccessRequest): Denial {
+  const correlationId = correlationOf(request.header('traceparent'));
+  const [message] = request.messages;
+  onDenied?.({ request, server: server?.name, message, tool: undefined, scopes: undefined, correlationId });
+  return { why: 'The caller is not allowed to use this server', correlationId };
+}
+
+/** The trace that a request belongs to, or else a new id. */
+export function correlationOf(traceparent: unknown): string {
+  const trace =
+    typeof traceparent === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] : undefined;
+  return trace ?? randomUUID();
+}

@@ -1,0 +1,105 @@
+import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { AggregateMember } from './members.js';
+
+/** A resource at one of the servers. */
+export interface ResourceAt {
+  readonly member: AggregateMember;
+  /** Its URI at that server. */
+  readonly uri: string;
+}
+
+/**
+ * The addresses of user interfaces (`ui:`) and skills (`skill:`), which servers choose without knowing of each other. If
+ * several servers use one, the first in the configuration keeps it. The others are shown with the name of their server:
+ * `ui://view` of the server `maps` is shown as `ui://maps~/view`. Such an address can be read at any time. Whether it is
+ * needed follows from the lists of each principal. All other URIs stay as they are.
+ */
+export class SharedUris {
+  readonly #users = new ByPrincipal(() => new Map<string, Set<string>>());
+  #members: readonly AggregateMember[] = [];
+  /** Whether a URI was ever shown with the name of its server. */
+  hasAliases = false;
+
+  setMembers(members: readonly AggregateMember[]): void {
+    this.#members = members;
+  }
+
+  /** The URI as clients see it. Records that this server uses it. */
+  show(principal: string | undefined, member: AggregateMember, uri: string): string {
+    if (!SHARED.test(uri) || this.#members.length < 2) return uri;
+    const known = this.#users.of(principal);
+    const users = known.get(uri) ?? new Set();
+    known.delete(uri);
+    known.set(uri, users.add(member.name));
+    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!);
+    const first = this.#members.find(({ name }) => users.has(name));
+    if (first === member) return uri;
+    this.hasAliases = true;
+    return aliasOf(member, uri);
+  }
+
+  /** The server that an address names, and the URI there. Undefined: it names none. */
+  read(shown: unknown): ResourceAt | undefined {
+    const [, scheme, name, rest] = (typeof shown === 'string' && ALIAS.exec(shown)) || [];
+    if (name === undefined) return undefined;
+    const member = this.#members.find((each) => encodeURIComponent(each.name) === name);
+    return member && { member, uri: `${scheme}://${rest}` };
+  }
+
+  /** The server that keeps this URI. Undefined if no list has shown it. */
+  keeperOf(principal: string | undefined, uri: unknown): AggregateMember | undefined {
+    const users = typeof uri === 'string' ? this.#users.get(principal)?.get(uri) : undefined;
+    return users && this.#members.find(({ name }) => users.has(name));
+  }
+
+  /** A tool whose `_meta` names the user interface that shows its results. */
+  showTool(principal: string | undefined, member: AggregateMember, tool: JsonObject): JsonObject {
+    const { _meta } = tool;
+    if (!isJsonObject(_meta)) return tool;
+    const { ui, [FLAT]: flat } = _meta;
+    const nested = isJsonObject(ui) ? ui['resourceUri'] : undefined;
+    const shown: JsonObject = {};
+    if (typeof nested === 'string') {
+      const resourceUri = this.show(principal, member, nested);
+      if (resourceUri !== nested) shown['ui'] = { ...(ui as JsonObject), resourceUri };
+    }
+    if (typeof flat === 'string') {
+      const resourceUri = this.show(principal, member, flat);
+      if (resourceUri !== flat) shown[FLAT] = resourceUri;
+    }
+    return Object.keys(shown).length > 0 ? { ...tool, _meta: { ..._meta, ...shown } } : tool;
+  }
+
+  /** The result of a tool, with links to resources. */
+  showResult(principal: string | undefined, member: AggregateMember, result: JsonObject): JsonObject {
+    const { content } = result;
+    if (!Array.isArray(content)) return result;
+    const isLink = (block: unknown) => isJsonObject(block) && block['type'] === 'resource_link';
+    const shown = content.map((block) => (isLink(block) ? this.showItem(principal, member, block) : block));
+    return shown.some((block, at) => block !== content[at]) ? { ...result, content: shown } : result;
+  }
+
+  /** A resource, a skill or a link, with the files of a skill. */
+  showItem(principal: string | undefined, member: AggregateMember, item: JsonObject): JsonObject {
+    const { uri, resources } = item;
+    const files = Array.isArray(resources)
+      ? resources.map((file: unknown) => (isJsonObject(file) ? this.showItem(principal, member, file) : file))
+      : undefined;
+    const shown = typeof uri === 'string' ? this.show(principal, member, uri) : uri;
+    const isSame = shown === uri && !files?.some((file, at) => file !== (resources as unknown[])[at]);
+    return isSame ? item : { ...item, uri: shown, ...(files && { resources: files }) };
+  }
+}
+
+/** The deprecated place of the address. */
+const FLAT = 'ui/resourceUri';
+const SHARED = /^(ui|skill):\/\//;
+const ALIAS = /^(ui|skill):\/\/([^/~]+)~\/(.*)$/s;
+/** For each principal. A URI beyond this is shown as it is. */
+const MAX_KNOWN = 2000;
+
+function aliasOf({ name }: AggregateMember, uri: string): string {
+  const [scheme = '', rest = ''] = uri.split(/:\/\/(.*)/s);
+  return `${scheme}://${encodeURIComponent(name)}~/${rest}`;
+}

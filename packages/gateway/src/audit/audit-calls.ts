@@ -1,0 +1,119 @@
+import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import type { Call, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { correlationOf, type DeniedRequest } from '../access/create-authorize.js';
+import { deriveService } from '../pipeline/derive-service.js';
+import { CANCELLED, endingOf, failureOf, targetOf } from '../telemetry/call-record.js';
+import type { AuditOutcome, AuditRecord, CallAudit } from './audit-record.js';
+
+/** Writes a record of every call to a server except `ping`, when the call is over. */
+export function auditCalls(
+  inner: Service,
+  { server, audit }: { readonly server: string; readonly audit?: CallAudit | undefined },
+): Service {
+  if (!audit) return inner;
+  return deriveService(inner, {
+    handle(call) {
+      if (call.method === 'ping' || !audit.isActive()) return inner.handle(call);
+      const audited = new AuditedCall(call, server, audit);
+      try {
+        const answer = inner.handle(call);
+        if (answer instanceof LateResult) answer.observe(audited);
+        else if (typeof answer?.['then'] === 'function') {
+          (answer as Promise<JsonObject>).then(
+            (result) => audited.complete(result),
+            (error: unknown) => audited.fail(error),
+          );
+        } else audited.complete(answer as JsonObject);
+        return answer;
+      } catch (error) {
+        audited.fail(error);
+        throw error;
+      }
+    },
+  });
+}
+
+class AuditedCall implements ResultListener {
+  readonly #call: Call;
+  readonly #server: string;
+  readonly #audit: CallAudit;
+  readonly #began = performance.now();
+  /** Read now: the request is gone when the answer is. */
+  readonly #clientId: string | undefined;
+
+  constructor(call: Call, server: string, audit: CallAudit) {
+    this.#call = call;
+    this.#server = server;
+    this.#audit = audit;
+    this.#clientId = call.request?.clientId;
+  }
+
+  complete(result: JsonObject): void {
+    this.#end(endingOf(result).outcome, undefined);
+  }
+
+  fail(error: unknown): void {
+    const { outcome, errorType } = failureOf(error);
+    this.#end(refusalOf(error) ?? outcome, errorType, scopesIn(error));
+  }
+
+  #end(outcome: AuditOutcome, error: string | undefined, scopes?: readonly string[]): void {
+    const call = this.#call;
+    const { peer, method, params } = call;
+    const meta = params['_meta'];
+    this.#audit.write({
+      time: new Date().toISOString(),
+      correlationId: correlationOf(isJsonObject(meta) ? meta['traceparent'] : undefined),
+      principal: peer.principal,
+      clientId: this.#clientId,
+      remote: peer.remote,
+      server: this.#server,
+      method,
+      ...targetOf(call),
+      outcome: call.cancellation.aborted ? (CANCELLED.outcome as AuditOutcome) : outcome,
+      error,
+      scopes,
+      durationMs: Math.round((performance.now() - this.#began) * 1000) / 1000,
+      arguments: this.#audit.argumentsOf?.(params),
+    });
+  }
+}
+
+/** What the rules of the gateway have refused. */
+function refusalOf(error: unknown): AuditOutcome | undefined {
+  const reason = error instanceof ProtocolError && isJsonObject(error.data) ? error.data['reason'] : '';
+  if (reason === 'DENIED') return 'denied';
+  return reason === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : undefined;
+}
+
+function scopesIn(error: unknown): readonly string[] | undefined {
+  const scopes =
+    error instanceof ProtocolError && isJsonObject(error.data) ? error.data['scopes'] : undefined;
+  return Array.isArray(scopes) ? (scopes as string[]) : undefined;
+}
+
+/** The record of a request that an HTTP endpoint has refused with 403 (AUTH-S-011). */
+export function deniedRecord(denied: DeniedRequest, audit: CallAudit): AuditRecord {
+  const { request, server, message, tool, scopes, correlationId } = denied;
+  const { method, params = {} } = message ?? {};
+  const target = method === undefined ? undefined : targetOf({ method, params });
+  return {
+    time: new Date().toISOString(),
+    correlationId,
+    principal: request.principal,
+    clientId: request.grant?.clientId,
+    remote: request.remote,
+    server,
+    method,
+    tool: tool ?? target?.tool,
+    prompt: target?.prompt,
+    uri: target?.uri,
+    outcome: scopes ? 'insufficient_scope' : 'denied',
+    error: undefined,
+    scopes,
+    durationMs: undefined,
+    arguments: message && audit.argumentsOf?.(params),
+  };
+}

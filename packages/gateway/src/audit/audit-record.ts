@@ -1,0 +1,55 @@
+/** How a call ended, for the audit log. */
+export type AuditOutcome =
+  | 'ok'
+  | 'input_required'
+  | 'tool_error'
+  | 'error'
+  | 'cancelled'
+  /** The rules do not let the caller do this. */
+  | 'denied'
+  /** The token does not have the scopes. */
+  | 'insufficient_scope';
+
+/** One line of the audit log: who did what, where, and how it ended. It has no arguments unless they were asked for. */
+export interface AuditRecord {
+  /** ISO 8601, when it ended. */
+  readonly time: string;
+  /** The trace that the call belongs to, or an id of its own. A refused client gets it, too. */
+  readonly correlationId: string;
+  /** Undefined: callers are not authenticated. */
+  readonly principal: string | undefined;
+  /** The OAuth client of the token. */
+  readonly clientId: string | undefined;
+  readonly remote: string | undefined;
+  readonly server: string | undefined;
+  readonly method: string | undefined;
+  readonly tool: string | undefined;
+  readonly prompt: string | undefined;
+  readonly uri: string | undefined;
+  readonly outcome: AuditOutcome;
+  /** A word for what went wrong: `-32602`, `TIMED_OUT`. */
+  readonly error: string | undefined;
+  /** The scopes that were needed and missing. */
+  readonly scopes: readonly string[] | undefined;
+  readonly durationMs: number | undefined;
+  /** JSON without secrets, and cut where it is long. */
+  readonly arguments?: string | undefined;
+}
+
+/** Takes the records of a gateway. */
+export interface AuditSink {
+  /** Whether anything reads the records now. It is asked with every call, so it must be cheap. */
+  isActive(): boolean;
+  write(record: AuditRecord): void;
+  /** Settles when what was written is safe, or after a bounded time. */
+  close(): Promise<void>;
+}
+
+/** What the stages of a gateway need to write records. */
+export interface CallAudit {
+  /** Whether records are wanted now. */
+  isActive(): boolean;
+  write(record: AuditRecord): void;
+  /** The arguments of a call, if they are wanted: as JSON without secrets. */
+  argumentsOf?(params: unknown): string | undefined;
+}

@@ -1,0 +1,74 @@
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import type { CredentialState, Refusal } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { SchemeVerdict } from './credentials.js';
+
+/** How the claims of a token become a caller. */
+export interface CallerRules {
+  /** All of them must be in `scope` (or `scp`); otherwise 403. */
+  readonly requiredScopes: readonly string[];
+  /** The claim that identifies the caller. */
+  readonly principalClaim: string;
+}
+
+/** The caller of a token that is valid. `claims`: of a JWT, or of the answer of an introspection endpoint. */
+export function toCaller(
+  claims: JsonObject,
+  issuer: string,
+  { requiredScopes, principalClaim }: CallerRules,
+  life: { readonly expiresAt: number; standing(): CredentialState | Promise<CredentialState> },
+): SchemeVerdict {
+  const who = subjectOf(claims, principalClaim);
+  if (who === undefined) return invalidToken('The token has no subject (sub)');
+  const scopes = [...new Set(scopesOf(claims))];
+  if (!requiredScopes.every((scope) => scopes.includes(scope))) {
+    const challenge = `error="insufficient_scope", scope="${requiredScopes.join(' ')}"`;
+    return refusedToken({ status: 403, challenge });
+  }
+  const clientId = clientIdOf(claims);
+  return {
+    kind: 'known',
+    // The first | separates the two, whatever the subject contains.
+    principal: `jwt:${issuer.replaceAll('|', '%7C')}|${who}`,
+    ...{ scopes, claims, expiresAt: life.expiresAt, standing: life.standing },
+    ...(clientId !== undefined && { clientId }),
+  };
+}
+
+function subjectOf(claims: JsonObject, principalClaim: string): string | undefined {
+  const who = claims[principalClaim];
+  return typeof who === 'string' && who !== '' && !/\p{Cc}/u.test(who) ? who : undefined;
+}
+
+/** RFC 9068 has `client_id`. Others write `azp` (Keycloak, Auth0, Entra), `cid` (Okta) or `appid` (Entra). */
+export function clientIdOf(claims: JsonObject): string | undefined {
+  const found = CLIENT_CLAIMS.map((name) => claims[name]).find((value) => typeof value === 'string');
+  return found as string | undefined;
+}
+
+const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid'] as const;
+
+/** RFC 8693, §4.2: one string with spaces. Some authorization servers write lists, or `scp`. */
+function scopesOf({ scope, scp }: JsonObject): string[] {
+  return [scope, scp]
+    .flat()
+    .flatMap((each) => (typeof each === 'string' ? each.split(' ') : []))
+    .filter((each) => each !== '');
+}
+
+/** `why` is fixed text. Nothing of the request may get into a header. */
+export function invalidToken(why: string): SchemeVerdict {
+  return refusedToken({ status: 401, challenge: `error="invalid_token", error_description="${why}"` });
+}
+
+export function refusedToken(refusal: Refusal): SchemeVerdict {
+  return { kind: 'refused', refusal };
+}
+
+/** RFC 6749, §3.3. */
+export function checkScopes(scopes: readonly string[], option: string): void {
+  const bad = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (bad !== undefined) {
+    throw new IsthmusError('INVALID_OPTION', `${option}: ${JSON.stringify(bad)} is not a scope`);
+  }
+}

@@ -1,0 +1,52 @@
+import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
+
+/** Answers with a page that loads nothing, runs nothing, and cannot be put into a frame (AUTH-G-005). */
+export function showPage(exchange: HttpExchange, status: number, body: string, cookie?: string): void {
+  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Connect</title><style>body{font:1rem/1.5 system-ui;max-width:34rem;margin:4rem auto;padding:0 1rem}button,input{font:inherit;padding:.4rem .8rem}</style>${body}</html>`;
+  exchange.respond(
+    status,
+    {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' https: http:; frame-ancestors 'none'",
+      'x-frame-options': 'DENY',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      ...(cookie !== undefined && { 'set-cookie': cookie }),
+    },
+    text,
+  );
+}
+
+/** Sends the browser elsewhere. */
+export function sendTo(exchange: HttpExchange, url: string, cookie?: string): void {
+  exchange.respond(303, {
+    location: url,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    ...(cookie !== undefined && { 'set-cookie': cookie }),
+  });
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+export function codeForm(ticket: string, server: string, problem: string): string {
+  return `<h1>Connect ${escapeHtml(server)}</h1><p>${escapeHtml(problem)}Enter the code that your application shows.</p><form method="post" action="code"><input type="hidden" name="t" value="${escapeHtml(ticket)}"><input name="code" autocomplete="off" autofocus aria-label="Code"> <button>Go on</button></form>`;
+}
+
+export interface ConsentFacts {
+  readonly visit: string;
+  readonly server: string;
+  readonly host: string;
+  readonly principal: string;
+  readonly clientId: string | undefined;
+  readonly redirectUri: string;
+}
+
+export function consentForm({ visit, server, host, principal, clientId, redirectUri }: ConsentFacts): string {
+  const client = clientId === undefined ? 'Your application' : escapeHtml(clientId);
+  return `<h1>Connect ${escapeHtml(server)}</h1><p>${client} wants to use <b>${escapeHtml(host)}</b> in your name, through this gateway. You are <b>${escapeHtml(principal)}</b>. The next page is that of ${escapeHtml(host)}, and asks for the scopes. It comes back to ${escapeHtml(redirectUri)}.</p><form method="post" action="consent"><input type="hidden" name="visit" value="${escapeHtml(visit)}"><button>Go on</button></form><p>Close this page if you have not asked for this.</p>`;
+}

@@ -1,0 +1,150 @@
+import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
+import type { Bridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
+import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import type { Call, OpenListen, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
+import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { ConnectTicket } from '../connect/connect-tickets.js';
+import { deriveService } from '../pipeline/derive-service.js';
+
+export interface ConnectAroundOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  hasLogin(principal: string): Promise<boolean>;
+  /** Where the caller can log in. */
+  invite(principal: string, clientId: string | undefined): Invitation;
+}
+
+export interface Invitation {
+  readonly ticket: ConnectTicket;
+  readonly url: string;
+  readonly message: string;
+}
+
+/**
+ * A server whose callers log in themselves. A caller without a login finds one tool, `connect`, which sends its user to the
+ * page. A call that the server refuses for want of a login, or of scopes, asks for the same, and is made again afterwards.
+ */
+export function connectAround(bridge: Bridge, options: ConnectAroundOptions): Service {
+  const connecting = new Connecting(bridge, options);
+  return deriveService(bridge, {
+    capabilities: () => ({ tools: { listChanged: true }, ...bridge.capabilities() }),
+    ready: (opening, principal) => connecting.ready(opening, principal),
+    handle: (call) => connecting.handle(call),
+    listen: (peer, wanted, onChange) =>
+      bridge.upstream ? bridge.listen!(peer, wanted, onChange) : Promise.resolve(nothingChanges()),
+    session: (session) => (bridge.upstream ? bridge.session!(session) : NOTHING_KEPT),
+  });
+}
+
+class Connecting {
+  readonly #bridge: Bridge;
+  readonly #options: ConnectAroundOptions;
+
+  constructor(bridge: Bridge, options: ConnectAroundOptions) {
+    this.#bridge = bridge;
+    this.#options = options;
+  }
+
+  /** Without a login the server cannot be asked what it has. */
+  async ready(...opening: Parameters<NonNullable<Service['ready']>>): Promise<void> {
+    const [, principal] = opening;
+    if (principal !== undefined && (await this.#options.hasLogin(principal))) {
+      await this.#bridge.ready?.(...opening);
+    }
+  }
+
+  async handle(call: Call): Promise<JsonObject> {
+    const { principal } = call.peer;
+    const { name, hasLogin } = this.#options;
+    if (principal === undefined) {
+      const message = `${name} is used with the logins of its callers, and this caller is not known`;
+      throw new ProtocolError(ErrorCode.InternalError, message, { reason: 'UNAUTHORIZED', sent: 'no' });
+    }
+    if (!(await hasLogin(principal))) return this.#withoutLogin(call, principal);
+    if (!this.#bridge.upstream) await this.#bridge.ready?.(call, principal);
+    try {
+      return await (this.#bridge.handle(call) as Promise<JsonObject>);
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      await this.#connect(call, principal);
+      return this.#bridge.handle(call) as Promise<JsonObject>;
+    }
+  }
+
+  async #withoutLogin(call: Call, principal: string): Promise<JsonObject> {
+    const { method, params } = call;
+    const list = EMPTY_LISTS[method];
+    if (method === 'tools/list') return { tools: [this.#tool()], cacheScope: 'private' };
+    if (list !== undefined) return { [list]: [], cacheScope: 'private' };
+    await this.#connect(call, principal);
+    const { name } = this.#options;
+    if (method === 'tools/call' && params['name'] === TOOL) {
+      return { content: [{ type: 'text', text: `${name} is connected. List the tools again.` }] };
+    }
+    if (!this.#bridge.upstream) await this.#bridge.ready?.(call, principal);
+    return this.#bridge.handle(call) as Promise<JsonObject>;
+  }
+
+  #tool(): JsonObject {
+    const { name } = this.#options;
+    const description = `Logs you in to ${name}. Its tools appear afterwards.`;
+    return { name: TOOL, description, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
+  }
+
+  /** Sends the user to the page, and waits until the login is there. Rejects where that is not possible. */
+  async #connect(call: Call, principal: string): Promise<void> {
+    const { clock, invite, hasLogin } = this.#options;
+    const { ticket, url, message } = invite(principal, call.request?.clientId);
+    const { era, capabilities } = call.peer;
+    if (!capabilities.elicitation?.url) throw needsLogin(`${message} ${url}`, url);
+    if (era === 'legacy') {
+      // 2025-11-25: the client sends its user there, and calls again.
+      const elicitation = { mode: 'url', message, url, elicitationId: ticket.id };
+      const data = { elicitations: [elicitation] };
+      throw new ProtocolError(ErrorCode.LegacyUrlElicitationRequired, message, data);
+    }
+    const answer = await call.ask({
+      method: 'elicitation/create',
+      params: { mode: 'url', message, url, elicitationId: ticket.id },
+    });
+    if (!('action' in answer) || answer.action !== 'accept') throw needsLogin(message, url);
+    // The user has agreed to open the page, and may take a while there.
+    await within(clock, WAIT_MS, ticket.done.promise);
+    if (!(await hasLogin(principal))) throw needsLogin(message, url);
+  }
+}
+
+/** AUTH-G-012: an error of the gateway, and never a 401 that the client would take for its own token. */
+function needsLogin(message: string, url: string): ProtocolError {
+  const data = { reason: 'UPSTREAM_UNAUTHORIZED', sent: 'no', connect: url };
+  return new ProtocolError(ErrorCode.InternalError, message, data);
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return (
+    error instanceof ProtocolError && isJsonObject(error.data) && error.data['reason'] === 'UNAUTHORIZED'
+  );
+}
+
+/** Nothing is known of the server yet, so nothing can be told of it. */
+function nothingChanges(): OpenListen {
+  return { honoured: {}, ended: new Promise(() => {}), stop() {} };
+}
+
+const NOTHING_KEPT: SessionKeeper = {
+  begin() {},
+  async setLogLevel() {},
+  async subscribe() {},
+  async unsubscribe() {},
+  rootsChanged() {},
+  end() {},
+};
+
+const TOOL = 'connect';
+const WAIT_MS = 120_000;
+const EMPTY_LISTS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+});

@@ -1,0 +1,108 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import type { UrlSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
+import { oauth } from '@isthmus/sdk/internal/oauth/oauth.js';
+import type { ServerLogin } from '@isthmus/sdk/internal/oauth/server-login.js';
+import type { ServerAuth } from '@isthmus/sdk/internal/transport/http-client/options.js';
+import type { BegunLogin, ConnectDesk } from '../connect/connect-desk.js';
+import type { ConnectTicket } from '../connect/connect-tickets.js';
+import type { LoginsOfCallers } from '../connect/sealed-logins.js';
+import { MAX_CALLERS } from './caller-tokens.js';
+import { connectAround } from './connect-around.js';
+import { NO_LOGIN } from './exchanged-logins.js';
+import { MAX_SHOWN, type PersonalLoginStatus, type PersonalLogins } from './personal-logins.js';
+
+export interface OwnLoginsOptions {
+  readonly desk: ConnectDesk;
+  readonly logins: LoginsOfCallers;
+  readonly clock: Clock;
+}
+
+/** The logins that callers have made themselves, each at the authorization server of the server (AUTH-G-002, AUTH-G-003). */
+export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOptions): PersonalLogins {
+  const { desk, logins, clock } = options;
+  const { mode: _mode, audience: _audience, ...rest } = auth!;
+  const server = new URL(url);
+  const common = { ...rest, clock };
+  const callers = new ByPrincipal<OwnLogin>(() => ({ login: undefined, challenge: undefined }), MAX_CALLERS);
+
+  const loginOf = (principal: string): Promise<ServerLogin> => {
+    const own = callers.of(principal);
+    // Without `open` it renews tokens, and never begins a login.
+    own.login ??= oauth({ ...common, store: logins.of(principal) }).login(server);
+    return own.login;
+  };
+  const begin = async (ticket: ConnectTicket): Promise<BegunLogin> => {
+    const opened = createDeferred<URL>();
+    const login = await oauth({
+      ...common,
+      store: logins.of(ticket.principal),
+      clientName: 'Isthmus gateway',
+      callback: { url: desk.redirectUri },
+      open: (page) => opened.resolve(page),
+    }).login(server);
+    const done = login.login(ticket.challenge).then(async () => (await loginOf(ticket.principal)).reread());
+    done.catch(() => {});
+    const page = await Promise.race([opened.promise, done.then(() => opened.promise)]);
+    return { page, state: login.waitsFor!, finish: (response) => login.finish(response), done };
+  };
+  desk.serve(name, { host: server.host, begin });
+
+  const stateOf = async (principal: string): Promise<PersonalLoginStatus> => {
+    const { state, reason } = await (await loginOf(principal)).status();
+    const isGood = state === 'valid' || state === 'stale';
+    return { principal, state: isGood ? 'valid' : 'needs-login', ...(reason !== undefined && { reason }) };
+  };
+  return {
+    authFor: (principal) => ({
+      forServer: () => (principal === undefined ? NO_LOGIN : delegateTo(principal, loginOf, callers)),
+    }),
+    around: (bridge) =>
+      connectAround(bridge, {
+        name,
+        clock,
+        async hasLogin(principal) {
+          const login = await loginOf(principal);
+          try {
+            return (await login.authorization()) !== undefined;
+          } catch {
+            // There is one, and it cannot be renewed at the moment. The call fails with the reason.
+            return true;
+          }
+        },
+        invite(principal, clientId) {
+          const { challenge } = callers.of(principal);
+          const ticket = desk.tickets.of({ principal, server: name, clientId, challenge });
+          return { ticket, ...desk.invite(ticket) };
+        },
+      }),
+    async status() {
+      const recent = [...callers.entries()].flatMap(([principal]) => principal ?? []);
+      return Promise.all(recent.slice(-MAX_SHOWN).map(stateOf));
+    },
+  };
+}
+
+interface OwnLogin {
+  login: Promise<ServerLogin> | undefined;
+  /** What the server sent when it last refused the caller: it may name scopes. */
+  challenge: string | undefined;
+}
+
+/** A connection may outlive the entry of its principal. */
+function delegateTo(
+  principal: string,
+  loginOf: (principal: string) => Promise<ServerLogin>,
+  callers: ByPrincipal<OwnLogin>,
+): ServerAuth {
+  return {
+    authorization: async () => (await loginOf(principal)).authorization(),
+    async refused(refusal) {
+      callers.of(principal).challenge = refusal.wwwAuthenticate;
+      const isRefused = await (await loginOf(principal)).refused(refusal);
+      if (isRefused) callers.of(principal).challenge = undefined;
+      return isRefused;
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
+import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
+import { chooseMember } from '@isthmus/sdk/internal/cluster/rendezvous.js';
+import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
+import type { GatewayServerSpec } from '../server-definition.js';
+
+/** Where the processes of a server are: in each member, or at one home for those who share a process. */
+export function placementOf(spec: GatewayServerSpec): 'local' | 'one' {
+  if (spec.kind === 'broken') return 'local';
+  const { placement = 'auto' } = spec;
+  if (placement !== 'auto') return placement;
+  // What a remote server keeps, it keeps there.
+  if (spec.kind !== 'command' || spec.stateless) return 'local';
+  return typeof spec.processes === 'object' ? 'local' : 'one';
+}
+
+/** Who shares a process of a server: all clients, or those of one principal. Undefined: each member may have its own. */
+export function seatOf(
+  specs: readonly GatewayServerSpec[],
+  { method, principal }: Pick<HomeRequest, 'method' | 'principal'>,
+): string | undefined {
+  let isPlaced = false;
+  for (const spec of specs) {
+    if (placementOf(spec) === 'local') continue;
+    const model = spec.kind === 'command' ? spec.processes : 'per-principal';
+    // Such a process belongs to a legacy session, wherever that is.
+    if (model === 'per-conversation' && method === 'initialize') continue;
+    if (model !== 'per-principal' && model !== 'per-conversation') return EVERYBODY;
+    isPlaced = true;
+  }
+  if (!isPlaced) return undefined;
+  return principal === undefined ? EVERYBODY : `principal ${principal}`;
+}
+
+export interface PlacementOptions {
+  readonly cluster: Cluster;
+  /** Between the name of a server and that of its tool. */
+  readonly separator: string;
+}
+
+/**
+ * Chooses the member that serves a request, where servers remember something: all requests of those who share a process
+ * go to the member that has it, its home. Members choose alike, without asking each other.
+ */
+export class Placement {
+  readonly #options: PlacementOptions;
+  #digests: Readonly<Record<string, string>> = {};
+
+  constructor(options: PlacementOptions) {
+    this.#options = options;
+  }
+
+  /** These are the servers of this member. The others hear of it: only members with the same server can be its home. */
+  setServers(specs: readonly GatewayServerSpec[]): void {
+    const { keys, members } = this.#options.cluster;
+    this.#digests = Object.fromEntries(
+      specs
+        .filter((spec) => placementOf(spec) === 'one')
+        .map((spec) => [spec.name, keys.mac('member', JSON.stringify(spec)).toString('base64url')]),
+    );
+    void members.say({ servers: this.#digests });
+  }
+
+  /** The id of the member that serves the request. Undefined: any member can. */
+  homeFor(specs: readonly GatewayServerSpec[], request: HomeRequest): string | undefined {
+    const meant = this.#meant(specs, request);
+    const seat = seatOf(meant, request);
+    return seat === undefined ? undefined : this.#homeOf(seat, meant, request.except);
+  }
+
+  /** Whether another member is the home of this server for all clients, so that it is not started here. */
+  isElsewhere(spec: GatewayServerSpec): boolean {
+    const { members } = this.#options.cluster;
+    const isShared = seatOf([spec], { method: 'initialize', principal: undefined }) === EVERYBODY;
+    if (!isShared) return false;
+    // An older member that has not told its servers yet is about to be the home.
+    const isNew = ({ state, servers }: Member) => state === 'ready' && Object.keys(servers).length === 0;
+    const { own } = members;
+    if (members.all.some((each) => !members.isSelf(each.id) && isNew(each) && isOlder(each, own)))
+      return true;
+    return !members.isSelf(this.#homeOf(EVERYBODY, [spec]));
+  }
+
+  /** The member where all clients find this server. Undefined: they do not share a process. */
+  homeOf(spec: GatewayServerSpec): string | undefined {
+    const isShared = seatOf([spec], { method: 'initialize', principal: undefined }) === EVERYBODY;
+    return isShared ? this.#homeOf(EVERYBODY, [spec]) : undefined;
+  }
+
+  /** Of several servers that look like one, a tool belongs to the server that its name begins with. */
+  #meant(specs: readonly GatewayServerSpec[], { method, params }: HomeRequest): readonly GatewayServerSpec[] {
+    const name = params?.['name'];
+    if (specs.length < 2 || typeof name !== 'string' || (method !== 'tools/call' && method !== 'prompts/get'))
+      return specs;
+    const owner = specs.find((spec) => name.startsWith(`${spec.name}${this.#options.separator}`));
+    return owner ? [owner] : specs;
+  }
+
+  #homeOf(seat: string, specs: readonly GatewayServerSpec[], except?: ReadonlySet<string>): string {
+    const { members } = this.#options.cluster;
+    const names = specs.map(({ name }) => name).filter((name) => this.#digests[name] !== undefined);
+    const mayBe = ({ id, state, protocol, servers }: Member) =>
+      state === 'ready' &&
+      protocol === members.own.protocol &&
+      !except?.has(id) &&
+      names.every((name) => (members.isSelf(id) ? this.#digests : servers)[name] === this.#digests[name]);
+    const candidates = members.all.filter(mayBe);
+    if (candidates.length === 0) return members.self;
+    // The oldest stays the home when others come. Principals are spread over all members.
+    if (seat === EVERYBODY) return candidates.reduce((a, b) => (isOlder(b, a) ? b : a)).id;
+    return chooseMember(
+      seat,
+      candidates.map(({ id }) => id),
+    )!;
+  }
+}
+
+function isOlder(a: Member, b: Member): boolean {
+  return a.startedAt === b.startedAt ? a.id < b.id : a.startedAt < b.startedAt;
+}
+
+const EVERYBODY = 'everybody';

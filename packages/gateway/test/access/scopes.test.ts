@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  initialize,
+  legacy,
+  legacyCall,
+  modern,
+  modernCall,
+  open,
+} from '../../../sdk/test/support/http-server.js';
+import { as, scopedHouse } from '../support/scoped-tokens.js';
+import type { House } from '../support/secured-gateway.js';
+
+const ACCESS = {
+  scopes: {
+    all: ['mcp:read'],
+    methods: { 'prompts/*': ['mcp:prompts'] },
+    tools: { 'delete_*': ['mcp:delete', 'mcp:write'] },
+    readOnly: [],
+    other: ['mcp:write'],
+  },
+  servers: { mail: { all: ['mail:use'] } },
+  implies: { 'mcp:admin': ['mcp:write', 'mcp:delete'], 'mcp:write': ['mcp:read'] },
+};
+
+const METADATA = 'https://gw.example/.well-known/oauth-protected-resource';
+
+function challenge(scope: string, path: string): string {
+  return `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${METADATA}${path}", error_description="The token needs the scopes ${scope}"`;
+}
+
+const verdict = ({ status, headers }: Answer) => [status, headers['www-authenticate']];
+
+function call(house: House, path: string, tool: string, token: string): Promise<Answer> {
+  return house.ask(path, modernCall(1, tool, {}, as(token)));
+}
+
+describe('AUTH-S-007: a token without the scopes of a call', () => {
+  it.each([
+    ['a tool that only reads', 'read_one', 'mcp:read', undefined],
+    ['another tool', 'write_one', 'mcp:read', 'mcp:read mcp:write'],
+    [
+      'a tool that a pattern names, with all scopes at once',
+      'delete_one',
+      'mcp:read',
+      'mcp:read mcp:delete mcp:write',
+    ],
+    ['a tool that does not exist', 'nothing', 'mcp:read', 'mcp:read mcp:write'],
+    ['nothing at all', 'read_one', '', 'mcp:read'],
+    ['AUTH-S-009: a broader scope', 'write_one', 'mcp:admin', undefined],
+    ['AUTH-S-009: a scope that is two steps broader', 'read_one', 'mcp:admin', undefined],
+  ])('is refused with one complete challenge: %s', async (_what, tool, scopes, needed) => {
+    const house = await scopedHouse(ACCESS);
+    const answer = await call(house, '/mcp/files', tool, `ada/${scopes}`);
+    if (needed === undefined) expect(answer.json.result.content[0].text).toMatch(/read|written/);
+    else expect(verdict(answer)).toEqual([403, challenge(needed, '/mcp/files')]);
+  });
+
+  it('says in the body what is missing, and an id to ask about', async () => {
+    const house = await scopedHouse(ACCESS);
+    const { json } = await call(house, '/mcp/files', 'write_one', 'ada/mcp:read');
+    expect(json).toMatchObject({
+      id: 1,
+      error: {
+        message: 'The token needs the scopes mcp:read mcp:write',
+        data: { reason: 'INSUFFICIENT_SCOPE', sent: 'no', scopes: ['mcp:read', 'mcp:write'] },
+      },
+    });
+    const { correlationId } = json.error!.data as { correlationId: string };
+    expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('counts the rules of the server where it has some of its own', async () => {
+    const house = await scopedHouse(ACCESS);
+    expect((await call(house, '/mcp/mail', 'write_one', 'ada/mail:use')).status).toBe(200);
+    expect(verdict(await call(house, '/mcp/mail', 'write_one', 'ada/mcp:write'))).toEqual([
+      403,
+      challenge('mail:use', '/mcp/mail'),
+    ]);
+  });
+
+  it('is decided for the server behind a name at the address of all', async () => {
+    const house = await scopedHouse(ACCESS);
+    expect(verdict(await call(house, '/mcp', 'files__write_one', 'ada/mcp:read'))).toEqual([
+      403,
+      challenge('mcp:read mcp:write', '/mcp'),
+    ]);
+    expect((await call(house, '/mcp', 'files__read_one', 'ada/mcp:read')).status).toBe(200);
+    expect(verdict(await call(house, '/mcp', 'mail__write_one', 'ada/mcp:write'))).toEqual([
+      403,
+      challenge('mail:use', '/mcp'),
+    ]);
+  });
+
+  it('counts by method, and hides servers in the list of all that the token does not open', async () => {
+    const house = await scopedHouse(ACCESS);
+    const get = modern(1, 'prompts/get', { name: 'greet' }, as('ada/mcp:read'));
+    expect(verdict(await house.ask('/mcp/files', get))).toEqual([
+      403,
+      challenge('mcp:read mcp:prompts', '/mcp/files'),
+    ]);
+    const listed = await house.ask('/mcp', modern(1, 'tools/list', {}, as('ada/mcp:read')));
+    expect(listed.json.result.tools.map(({ name }: { name: string }) => name)).toEqual([
+      'files__read_one',
+      'files__write_one',
+      'files__delete_one',
+    ]);
+  });
+
+  it('counts in sessions of the legacy era, which stay', async () => {
+    const house = await scopedHouse(ACCESS);
+    const read = as('ada/mcp:read').headers;
+    const begun = await house.ask('/mcp/files', legacy(initialize(1), read));
+    const session = { ...read, 'mcp-session-id': String(begun.headers['mcp-session-id']) };
+    const write = await house.ask('/mcp/files', legacy(legacyCall(2, 'write_one'), session));
+    expect(verdict(write)).toEqual([403, challenge('mcp:read mcp:write', '/mcp/files')]);
+    const more = { ...session, ...as('ada/mcp:write').headers };
+    const written = await house.ask('/mcp/files', legacy(legacyCall(3, 'write_one'), more));
+    expect(written.messages[0]!.result.content[0].text).toBe('written');
+    const none = { ...session, ...as('ada/').headers, accept: 'text/event-stream' };
+    const stream = await open(house.at('/mcp/files'), { method: 'GET', headers: none });
+    expect([stream.status, stream.headers['www-authenticate']]).toEqual([
+      403,
+      challenge('mcp:read', '/mcp/files'),
+    ]);
+  });
+
+  it('takes the union of a batch (2025-03-26)', async () => {
+    const house = await scopedHouse(ACCESS);
+    const headers = { ...as('ada/mcp:read').headers };
+    const begun = await house.ask('/mcp/files', legacy(initialize(1, '2025-03-26'), headers));
+    const session = { ...headers, 'mcp-session-id': String(begun.headers['mcp-session-id']) };
+    const batch = [
+      legacyCall(2, 'read_one'),
+      legacyCall(3, 'delete_one'),
+      { jsonrpc: '2.0', id: 4, method: 'prompts/list' },
+    ];
+    expect(verdict(await house.ask('/mcp/files', legacy(batch, session)))).toEqual([
+      403,
+      challenge('mcp:read mcp:delete mcp:write mcp:prompts', '/mcp/files'),
+    ]);
+  });
+
+  it('counts at the transport of 2024-11-05', async () => {
+    const house = await scopedHouse(ACCESS);
+    const stream = await open(house.at('/mcp/files/sse'), { method: 'GET', ...as('ada/') });
+    expect([stream.status, stream.headers['www-authenticate']]).toEqual([
+      403,
+      challenge('mcp:read', '/mcp/files'),
+    ]);
+  });
+});
+
+describe('the scopes for basic use', () => {
+  it('AUTH-S-004, AUTH-S-011: are in the first challenge and in the metadata, and no others', async () => {
+    const house = await scopedHouse(ACCESS);
+    const { headers } = await house.ask('/mcp/mail', modern(1, 'tools/list'));
+    expect(headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${METADATA}/mcp/mail", scope="mail:use"`,
+    );
+    const metadata = await house.ask('/.well-known/oauth-protected-resource/mcp/mail', { method: 'GET' });
+    expect(metadata.json).toMatchObject({
+      resource: 'https://gw.example/mcp/mail',
+      scopes_supported: ['mail:use'],
+    });
+  });
+
+  it('AUTH-S-010: offline_access is not among them', async () => {
+    const house = await scopedHouse({ scopes: { all: ['mcp:read', 'offline_access'] } });
+    const metadata = await house.ask('/.well-known/oauth-protected-resource/mcp/mail', { method: 'GET' });
+    expect(metadata.json).toMatchObject({ scopes_supported: ['mcp:read'] });
+  });
+});
+
+it('follows a change of the rules at once, and the servers are not touched', async () => {
+  const house = await scopedHouse({});
+  const { gateway } = house.operation;
+  expect((await call(house, '/mcp/files', 'write_one', 'ada/')).status).toBe(200);
+  const applied = gateway.apply(gateway.definitions, ACCESS);
+  expect(applied).toMatchObject({ added: [], changed: [], removed: [], unchanged: ['files', 'mail'] });
+  expect((await call(house, '/mcp/files', 'write_one', 'ada/')).status).toBe(403);
+  gateway.apply(gateway.definitions, {});
+  expect((await call(house, '/mcp/files', 'write_one', 'ada/')).status).toBe(200);
+});

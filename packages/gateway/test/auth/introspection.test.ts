@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../../test/support/fake-clock.js';
+import { createAuthenticate } from '../../src/auth/create-authenticate.js';
+import { bearer, guarded } from '../support/auth.js';
+import { publishedAuthority } from '../support/published-authority.js';
+
+const RESOURCE = 'https://gw.example/mcp';
+const SECRET = 'a secret: of%the gateway';
+
+async function stage() {
+  const authority = await publishedAuthority();
+  const clock = new FakeClock();
+  const introspection = { clientId: 'gateway', clientSecret: SECRET };
+  const authServers = [{ issuer: authority.issuer, resource: RESOURCE, introspection }];
+  const active = (more: object = {}) => ({ active: true, sub: 'ada', aud: RESOURCE, ...more });
+  return { authority, clock, active, authServers, ...(await guarded({ authServers, clock })) };
+}
+
+/** Of a caller that is refused. */
+const statusOf = async (verdict: Promise<unknown>) => ((await verdict) as [number])[0];
+
+const asked = (log: readonly string[]) => log.filter((line) => line === 'POST /introspect').length;
+
+describe('a token that is not a JWT (RFC 7662)', () => {
+  it('is asked about as the client of the gateway', async () => {
+    const { authority, who, active } = await stage();
+    authority.opaque.set('opaque-1', active());
+    expect(await who(bearer('opaque-1'))).toBe(`jwt:${authority.issuer}|ada`);
+    const pair = Buffer.from('gateway:a+secret%3A+of%25the+gateway').toString('base64');
+    expect(authority.asked).toEqual([
+      { body: 'token=opaque-1&token_type_hint=access_token', authorization: `Basic ${pair}` },
+    ]);
+  });
+
+  it.each([
+    ['is not active', { active: false }, 'The token is not active'],
+    [
+      'is for another server (AUTH-S-005)',
+      { aud: 'https://other.example' },
+      'The token is for another server',
+    ],
+    ['says no audience', { aud: undefined }, 'The token is for another server'],
+    ['has ended', { exp: 1000 }, 'The token is not active'],
+    ['is a refresh token', { token_type: 'refresh_token' }, 'The token is not active'],
+    ['is of another issuer', { iss: 'https://other.example' }, 'The token is of another issuer'],
+    ['has neither a subject nor a client', { sub: undefined }, 'The token has no subject (sub)'],
+  ])('is refused if it %s', async (_why, more, description) => {
+    const { authority, who, active } = await stage();
+    authority.opaque.set('opaque', active(more));
+    expect(await who(bearer('opaque'))).toEqual([
+      401,
+      `Bearer error="invalid_token", error_description="${description}"`,
+    ]);
+  });
+
+  it('is that of the client where no user has it, and the resource may be in resource', async () => {
+    const { authority, who, active } = await stage();
+    authority.opaque.set('opaque', active({ sub: undefined, client_id: 'ci', aud: [], resource: RESOURCE }));
+    expect(await who(bearer('opaque'))).toBe(`jwt:${authority.issuer}|client:ci`);
+  });
+
+  it('is asked about once for 30 s, and once at a time', async () => {
+    const { authority, who, clock, active } = await stage();
+    authority.opaque.set('opaque', active());
+    await Promise.all(Array.from({ length: 20 }, () => who(bearer('opaque'))));
+    expect(asked(authority.log)).toBe(1);
+    clock.advance(29_000);
+    await who(bearer('opaque'));
+    expect(asked(authority.log)).toBe(1);
+    authority.opaque.delete('opaque');
+    clock.advance(2000);
+    expect(await statusOf(who(bearer('opaque')))).toBe(401);
+    expect(asked(authority.log)).toBe(2);
+  });
+
+  it('is not kept beyond its end, and a refusal for 5 s', async () => {
+    const { authority, who, clock, active } = await stage();
+    authority.opaque.set('short', active({ exp: Math.floor(clock.now() / 1000) + 10 }));
+    expect(await who(bearer('short'))).toBe(`jwt:${authority.issuer}|ada`);
+    clock.advance(11_000);
+    expect(await statusOf(who(bearer('short')))).toBe(401);
+    expect(asked(authority.log)).toBe(2);
+    clock.advance(4000);
+    await who(bearer('short'));
+    expect(asked(authority.log)).toBe(2);
+    clock.advance(1500);
+    await who(bearer('short'));
+    expect(asked(authority.log)).toBe(3);
+  });
+
+  it('is 503 while the endpoint is away, which is asked once a second, and comes back', async () => {
+    const { authority, who, clock, active, warnings } = await stage();
+    authority.opaque.set('one', active());
+    authority.opaque.set('two', active());
+    expect(await who(bearer('one'))).toBe(`jwt:${authority.issuer}|ada`);
+    authority.fail(503);
+    // What is known stays good.
+    expect(await who(bearer('one'))).toBe(`jwt:${authority.issuer}|ada`);
+    for (let count = 0; count < 5; count += 1) expect(await who(bearer('two'))).toEqual([503, undefined]);
+    expect(asked(authority.log)).toBe(2);
+    authority.fail(undefined);
+    clock.advance(1001);
+    expect(await who(bearer('two'))).toBe(`jwt:${authority.issuer}|ada`);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^tokens cannot be checked, and are refused until they can be: .*HTTP 503$/),
+      'the introspection endpoint answers again',
+    ]);
+  });
+
+  it('stands as long as the authorization server says so', async () => {
+    const { authority, clock, active, authServers } = await stage();
+    const { authenticate } = createAuthenticate({ authServers, clock });
+    authority.opaque.set('opaque', active({ exp: Math.floor(clock.now() / 1000) + 3600 }));
+    const verdict = await authenticate({
+      method: 'POST',
+      target: '/mcp',
+      header: (name) => (name === 'authorization' ? 'Bearer opaque' : undefined),
+    });
+    const { standing } = verdict as { standing(): Promise<string> };
+    expect(await standing()).toBe('good');
+    authority.opaque.delete('opaque');
+    clock.advance(31_000);
+    expect(await standing()).toBe('revoked');
+  });
+});
+
+it('a JWT of the same server is not asked about', async () => {
+  const { authority, who } = await stage();
+  expect(await who(bearer(await authority.token({ aud: RESOURCE })))).toBe(`jwt:${authority.issuer}|ada`);
+  expect(asked(authority.log)).toBe(0);
+});

@@ -1,0 +1,66 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { type LoginRecord, loginKey } from '@isthmus/sdk/internal/oauth/store/login-record.js';
+import { expect, it } from 'vitest';
+import { ConnectDesk } from '../../src/connect/connect-desk.js';
+import { loginsOfCallers } from '../../src/connect/sealed-logins.js';
+import { ownLogins } from '../../src/personal/own-logins.js';
+import { remote } from '../support/personal-stage.js';
+
+const URL_OF_SERVER = 'https://issues.example/mcp';
+const CALLERS = 10_000;
+
+setFlagsFromString('--expose_gc');
+const collect = runInNewContext('gc') as () => void;
+
+function recordOf(caller: number): LoginRecord {
+  const token = (kind: string) => `${kind}-${caller}-${'x'.repeat(1000)}`;
+  const now = Date.now();
+  return {
+    v: 1,
+    server: URL_OF_SERVER,
+    resource: URL_OF_SERVER,
+    issuer: 'https://login.example',
+    tokenEndpoint: 'https://login.example/token',
+    revocationEndpoint: undefined,
+    client: {
+      kind: 'registered',
+      id: 'gateway',
+      secret: undefined,
+      authMethod: 'none',
+      redirectUri: undefined,
+      expiresAt: undefined,
+    },
+    token: {
+      ...{ access: token('access'), refresh: token('refresh'), expiresAt: now + 3_600_000, obtainedAt: now },
+      ...{ scopes: ['mcp:read'], requestedScopes: ['mcp:read'], generation: 1 },
+    },
+    reason: undefined,
+  };
+}
+
+it('10,000 callers with logins of 2 KiB take less than 120 MiB, and more callers take no more', async () => {
+  const logins = loginsOfCallers(undefined);
+  const desk = new ConnectDesk({ clock: systemClock, base: () => 'https://gw.example' });
+  const spec = remote('issues', URL_OF_SERVER, { mode: 'per-user' });
+  const own = ownLogins(spec as never, { desk, logins, clock: systemClock });
+  const enter = async (caller: number) => {
+    const principal = `jwt:https://login.example|user-${caller}`;
+    await logins.of(principal).write(loginKey(new URL(URL_OF_SERVER)), recordOf(caller));
+    const auth = await own.authFor(principal).forServer(new URL(URL_OF_SERVER));
+    if (!(await auth.authorization())?.startsWith(`Bearer access-${caller}-`))
+      throw new Error('Another token');
+  };
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let caller = 0; caller < CALLERS; caller += 1) await enter(caller);
+  collect();
+  const full = process.memoryUsage().heapUsed;
+  const mib = (full - before) / 2 ** 20;
+  expect(mib).toBeLessThan(120);
+  for (let caller = CALLERS; caller < 1.1 * CALLERS; caller += 1) await enter(caller);
+  collect();
+  expect((process.memoryUsage().heapUsed - full) / 2 ** 20).toBeLessThan(10);
+  expect((await own.status()).length).toBe(100);
+}, 120_000);

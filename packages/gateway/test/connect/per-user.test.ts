@@ -1,0 +1,214 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startAuthorizationServer } from '../../../../test/support/authorization-server.js';
+import { initialize, legacy, legacyCall, modern } from '../../../sdk/test/support/http-server.js';
+import { createAuthenticate } from '../../src/auth/create-authenticate.js';
+import { bearer } from '../support/auth.js';
+import { acceptedAs, callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { freshFolder } from '../support/open-gateway.js';
+import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
+import { type HouseOptions, openHouse } from '../support/secured-gateway.js';
+
+const PATH = '/mcp/issues';
+
+async function stage(options: HouseOptions = {}) {
+  const us = await company();
+  const state = { account: 'user-1' };
+  const upstream = await upstreamStage({ account: () => state.account });
+  const unit = remote('issues', upstream.server.url, { mode: 'per-user' });
+  const house = await companyHouse(us, [unit], options);
+  /** Logs a person in, with the code that the application shows. */
+  const connect = async (token: string, account: string, tool = 'connect') => {
+    state.account = account;
+    const question = questionIn(await callAs(house, PATH, token, tool));
+    const visitor = new Visitor();
+    const form = await visitor.open(question.url);
+    const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(question.message)![1]!;
+    const consent = await visitor.send(form, { code });
+    const end = await visitor.send(consent);
+    return { question, consent, end, answer: await acceptedAs(house, PATH, token, tool, question) };
+  };
+  const whoami = async (token: string) =>
+    (await callAs(house, PATH, token, 'whoami')).json.result?.content[0].text;
+  const tools = async (token: string) => {
+    const { json } = await house.ask(PATH, modern(1, 'tools/list', {}, { headers: bearer(token) }));
+    return json.result.tools.map(({ name }: { name: string }) => name);
+  };
+  return { us, house, connect, whoami, tools, ...upstream };
+}
+
+describe('a server with the logins of its callers (per-user)', () => {
+  it('offers a tool that sends the user to a page, and its own tools afterwards', async () => {
+    const { us, connect, whoami, tools } = await stage();
+    const token = await us.tokenOf('alice');
+    expect(await tools(token)).toEqual(['connect']);
+    const { consent, end, answer } = await connect(token, 'alice-at-issues');
+    expect(consent.text).toContain('You are <b>jwt:https://login.example.com|alice</b>');
+    expect(end.text).toContain('issues is connected.');
+    expect(answer.json.result.content[0].text).toBe('issues is connected. List the tools again.');
+    expect(await tools(token)).toEqual(['read', 'write', 'whoami']);
+    expect(await whoami(token)).toBe('alice-at-issues');
+  });
+
+  it('AUTH-G-001, AUTH-G-003: each caller has its own token, and no token of a caller reaches the server', async () => {
+    const { us, connect, whoami, server, authorization, house } = await stage();
+    const [alice, bob, carol] = await Promise.all(['alice', 'bob', 'carol'].map((sub) => us.tokenOf(sub)));
+    await connect(alice!, 'alice-there');
+    await connect(bob!, 'bob-there');
+    expect([await whoami(alice!), await whoami(bob!)]).toEqual(['alice-there', 'bob-there']);
+    // Nothing of others is used for a caller without a login.
+    expect((await callAs(house, PATH, carol!, 'whoami')).json.result).toMatchObject({
+      resultType: 'input_required',
+    });
+    for (const token of us.tokens) {
+      expect(server.received()).not.toContain(token);
+      expect(authorization.log.join('\n')).not.toContain(token);
+    }
+    const { logins } = (await house.operation.gateway.status()).servers['issues']!;
+    expect(logins).toEqual([
+      { principal: 'jwt:https://login.example.com|alice', state: 'valid' },
+      { principal: 'jwt:https://login.example.com|bob', state: 'valid' },
+      { principal: 'jwt:https://login.example.com|carol', state: 'needs-login' },
+    ]);
+  });
+
+  it('asks for more scopes when the server wants them (step-up), and makes the call', async () => {
+    const { us, connect } = await stage();
+    const token = await us.tokenOf('alice');
+    await connect(token, 'alice-there');
+    const { answer } = await connect(token, 'alice-there', 'write');
+    expect(answer.json.result.content[0].text).toBe('written');
+  });
+
+  it('AUTH-G-012: never answers with 401, also where the login has ended', async () => {
+    const { us, connect, house, server, authorization } = await stage();
+    const token = await us.tokenOf('alice');
+    await connect(token, 'alice-there');
+    const used = /authorization: Bearer ([\w-]+)\r\n(?![\s\S]*authorization: )/i.exec(server.received())![1]!;
+    await authorization.expire(used);
+    const again = await callAs(house, PATH, token, 'whoami');
+    expect(again.status).toBe(200);
+  });
+
+  it('a client of 2025-11-25 gets -32042 with the page, and a client without URLs gets it in the error', async () => {
+    const { us, house } = await stage();
+    const headers = bearer(await us.tokenOf('alice'));
+    const call = async (capabilities: object) => {
+      const begun = await house.ask(PATH, legacy(initialize(1, '2025-11-25', capabilities), headers));
+      const session = { ...headers, 'mcp-session-id': String(begun.headers['mcp-session-id']) };
+      const answer = await house.ask(PATH, legacy(legacyCall(2, 'connect'), session));
+      return { status: answer.status, error: answer.messages[0]!.error };
+    };
+    const { error } = await call({ elicitation: { url: {} } });
+    expect(error).toMatchObject({ code: -32042, data: { elicitations: [{ mode: 'url' }] } });
+    const plain = await call({});
+    expect([plain.status, plain.error?.code]).toEqual([200, -32603]);
+    expect(plain.error).toMatchObject({
+      message: expect.stringMatching(
+        /^issues needs you to log in\. .*http:\/\/127\.0\.0\.1:\d+\/connect\/issues\?t=/,
+      ),
+      data: { reason: 'UPSTREAM_UNAUTHORIZED', sent: 'no' },
+    });
+  });
+});
+
+describe('the page', () => {
+  it('AUTH-G-009: opens nothing without the code, and five wrong ones end it', async () => {
+    const { us, house, authorization } = await stage();
+    const { url } = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
+    const visitor = new Visitor();
+    const form = await visitor.open(url);
+    for (let at = 0; at < 5; at += 1) {
+      expect((await visitor.send(form, { code: 'AAAA-AAAA' })).status).toBe(403);
+    }
+    expect((await visitor.open(url)).status).toBe(404);
+    expect(authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
+  });
+
+  it('cannot be put into a frame, and the visit belongs to one browser (AUTH-G-005, AUTH-G-006)', async () => {
+    const { us, house } = await stage();
+    const question = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
+    const response = await fetch(question.url);
+    expect(response.headers.get('x-frame-options')).toBe('DENY');
+    expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const visitor = new Visitor();
+    const code = /code (\S+)\./.exec(question.message)![1]!;
+    const consent = await visitor.send(await visitor.open(question.url), { code });
+    expect((await new Visitor().send(consent)).status).toBe(403);
+    expect((await visitor.send(consent)).text).toContain('is connected');
+  });
+
+  it('AUTH-G-009: is refused to another person, where the authorization server of the gateway says who it is', async () => {
+    const who = { account: 'mallory' };
+    const client = {
+      client_id: 'gateway',
+      client_secret: 'the-secret-of-the-gateway',
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      application_type: 'native',
+      redirect_uris: ['http://127.0.0.1/connect/callback'],
+    };
+    const idp = await startAuthorizationServer({
+      ...{ tokens: 'jwt', clients: [client], account: () => who.account },
+    });
+    onTestFinished(() => idp.close());
+    const upstream = await upstreamStage({ account: () => 'alice-there' });
+    const resource = 'https://gw.example/mcp';
+    const { authenticate } = createAuthenticate({ authServers: [{ issuer: idp.issuer, resource }] });
+    const house = await openHouse([remote('issues', upstream.server.url, { mode: 'per-user' })], {
+      endpoint: { authenticate },
+      connect: {
+        identity: {
+          ...{ issuer: idp.issuer, clientId: client.client_id, clientSecret: client.client_secret, resource },
+          scopes: ['mcp:read'],
+        },
+      },
+    });
+    const grant = new idp.provider.Grant({ accountId: 'alice', clientId: 'gateway' });
+    grant.addResourceScope(resource, 'mcp:read');
+    const grantId = await grant.save();
+    const token = new idp.provider.AccessToken({
+      ...{
+        accountId: 'alice',
+        client: await idp.provider.Client.find('gateway'),
+        grantId,
+        scope: 'mcp:read',
+      },
+    } as never);
+    token.resourceServer = new idp.provider.ResourceServer(resource, {
+      ...{ scope: 'mcp:read', audience: resource, accessTokenTTL: 60, accessTokenFormat: 'jwt' },
+      jwt: { sign: { alg: 'RS256' } },
+    } as never);
+    const alice = await token.save();
+    const question = questionIn(await callAs(house, PATH, alice, 'connect'));
+    expect(question.message).toBe('issues needs you to log in. Open the page.');
+    const refused = await new Visitor().open(question.url);
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('somebody else')]);
+    expect(upstream.authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
+    who.account = 'alice';
+    const visitor = new Visitor();
+    const end = await visitor.send(await visitor.open(question.url));
+    expect(end.text).toContain('issues is connected');
+    const answer = await acceptedAs(house, PATH, alice, 'connect', question);
+    expect(answer.json.result.content[0].text).toContain('is connected');
+  });
+});
+
+it('logins are sealed in their folder, and are there after a restart', async () => {
+  const store = { folder: join(freshFolder(), 'logins'), keys: [Buffer.alloc(32, 7).toString('base64url')] };
+  const { us, connect, server, house } = await stage({ connect: { store } });
+  const token = await us.tokenOf('alice');
+  await connect(token, 'alice-there');
+  const files = readdirSync(store.folder).filter((name) => name.endsWith('.json'));
+  expect(files.length).toBe(1);
+  const text = readFileSync(join(store.folder, files[0]!), 'utf8');
+  expect(text).toMatch(/^isthmus-sealed-1\.[\w-]+\n$/);
+  await house.operation.close();
+  const unit = remote('issues', server.url, { mode: 'per-user' });
+  const again = await companyHouse(us, [unit], { connect: { store } });
+  expect((await callAs(again, PATH, token, 'whoami')).json.result.content[0].text).toBe('alice-there');
+  const keys = [Buffer.alloc(32, 8).toString('base64url')];
+  const other = await companyHouse(us, [unit], { connect: { store: { ...store, keys } } });
+  expect((await callAs(other, PATH, token, 'whoami')).json.result?.content).toBeUndefined();
+});
