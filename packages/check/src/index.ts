@@ -42,6 +42,8 @@ export {
   type ThroughReport,
 } from './through/check-through.js';
 export type { Difference } from './through/differences.js';
+export { readSigningKey, type SigningKey } from './tokens/sign-jwt.js';
+export { type CheckTokens, TOKEN_KINDS, type TokenKind, type TokenSigner } from './tokens/token-set.js';
 export type { CheckTarget, HttpTarget, Pipe, StreamTarget } from './wire/targets.js';
 export {
   commandTarget,

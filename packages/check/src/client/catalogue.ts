@@ -13,8 +13,13 @@ import { ROBUSTNESS } from './checks/robustness.js';
 import { ROUNDS } from './checks/rounds.js';
 import { SESSIONS } from './checks/sessions.js';
 import { SHUTDOWN } from './checks/shutdown.js';
+import { AUTHORIZATION } from './login/checks/authorization.js';
+import { DISCOVERY } from './login/checks/discovery.js';
+import { IDENTITY } from './login/checks/identity.js';
+import { TOKENS } from './login/checks/tokens.js';
 import type { Over, Scenario } from './model.js';
 import { SCENARIOS } from './scenarios/index.js';
+import { TASK_CHECKS } from './tasks/task-checks.js';
 
 /** All checks of clients. */
 export const CLIENT_CHECKS: readonly ClientCheck[] = [
@@ -35,6 +40,11 @@ export const CLIENT_CHECKS: readonly ClientCheck[] = [
   ...SESSIONS,
   ...ROBUSTNESS,
   ...SHUTDOWN,
+  ...TASK_CHECKS,
+  ...DISCOVERY,
+  ...AUTHORIZATION,
+  ...IDENTITY,
+  ...TOKENS,
 ];
 
 interface ScenarioChoice {
@@ -43,29 +53,36 @@ interface ScenarioChoice {
 }
 
 /**
- * Which checks and scenarios `--only` selects. A check or a suite selects the scenarios that it needs. A scenario selects
+ * Which checks and scenarios `--only` selects. Without it: all of them, with those of logins only if `auth` is set. A check or a suite selects the scenarios that it needs. A scenario selects
  * the checks that look at it. With both, only these checks look at only these scenarios. `area/*` is every id with that
  * prefix.
  */
-export function choose(only: readonly string[]): ScenarioChoice {
-  if (only.length === 0) return { checks: CLIENT_CHECKS, scenarios: SCENARIOS };
+export function choose(only: readonly string[], { auth = false } = {}): ScenarioChoice {
+  if (only.length === 0) {
+    return {
+      checks: CLIENT_CHECKS.filter(({ suite }) => auth || suite !== 'login'),
+      scenarios: SCENARIOS.filter(({ login }) => auth || !login),
+    };
+  }
   const scenarios = SCENARIOS.filter(({ name }) => only.includes(name));
   const checks = CLIENT_CHECKS.filter((check) => only.some((name) => names(name, check)));
   if (scenarios.length === 0) return { checks, scenarios: neededBy(checks) };
   if (checks.length > 0) return { checks, scenarios };
   return {
-    checks: CLIENT_CHECKS.filter(({ on }) => on === 'all' || scenarios.some(({ name }) => on.includes(name))),
+    checks: CLIENT_CHECKS.filter(({ on }) =>
+      scenarios.some(({ name, login, apart }) => (on === 'all' ? !login && !apart : on.includes(name))),
+    ),
     scenarios,
   };
 }
 
-/** Whether a check looks at a run. */
+/** Whether a check looks at a run. A login repeats requests, so only checks that name such a server look at it. */
 export function concerns(
   { on, over }: Pick<ClientCheck, 'on' | 'over'>,
-  { name }: Pick<Scenario, 'name'>,
+  { name, login, apart }: Pick<Scenario, 'name' | 'login' | 'apart'>,
   of: Over,
 ): boolean {
-  return (over === undefined || over.includes(of)) && (on === 'all' || on.includes(name));
+  return (over === undefined || over.includes(of)) && (on === 'all' ? !login && !apart : on.includes(name));
 }
 
 function names(name: string, { id, suite }: ClientCheck): boolean {

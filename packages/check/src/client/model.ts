@@ -1,6 +1,6 @@
 /** The types of `check-client`: scripted servers, what they saw, and how a run ended. */
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ScriptRequest, ScriptTurn } from './scripted/script.js';
+import type { AsideRequest, ScriptRequest, ScriptTurn } from './scripted/script.js';
 
 export const CLIENT_SUITES = [
   'negotiation',
@@ -12,6 +12,8 @@ export const CLIENT_SUITES = [
   'sessions',
   'robustness',
   'shutdown',
+  'tasks',
+  'login',
 ] as const;
 export type ClientSuite = (typeof CLIENT_SUITES)[number];
 
@@ -37,6 +39,10 @@ export interface Scenario {
   readonly serves: readonly ('legacy' | 'modern')[];
   /** Default: list the tools, call the first one. */
   readonly steps?: readonly Step[];
+  /** Only checks that name it look at it, since it needs other messages than ordinary servers. */
+  readonly apart?: boolean;
+  /** The client has to log in. Returns what MCP_LOGIN has. Only checks of logins look at it. */
+  readonly login?: (origin: string) => JsonObject;
   /** A fresh server: for every process over stdio, for every run over HTTP. */
   readonly open: (over: Over) => Script;
 }
@@ -46,6 +52,8 @@ export interface Script {
   readonly receive: (turn: ScriptTurn) => void;
   /** HTTP requests other than POST. Returns whether it answered; otherwise the answer is 405. */
   readonly visit?: (visit: ScriptRequest) => boolean;
+  /** HTTP requests that are not MCP. Returns whether it answered; otherwise the answer is 404. */
+  readonly aside?: (request: AsideRequest) => boolean;
   /** Before the first message, over stdio. */
   readonly begin?: (write: (text: string | Uint8Array) => void) => void;
   /** What it does at the end of its input (stdio): exits at once (default), late, or not at all. */
@@ -92,7 +100,17 @@ export type Entry =
   | { readonly kind: 'hung-up'; readonly at: number; readonly life: number; readonly exchange: number }
   | { readonly kind: 'eof'; readonly at: number; readonly life: number }
   | { readonly kind: 'signal'; readonly at: number; readonly life: number; readonly signal: string }
-  | { readonly kind: 'exit'; readonly at: number; readonly life: number };
+  | { readonly kind: 'exit'; readonly at: number; readonly life: number }
+  /** The client gave a page to the browser. */
+  | { readonly kind: 'opened'; readonly at: number; readonly life: number; readonly url: string }
+  /** A file of the client with a token in it, after its end. `mode`: its permissions. */
+  | {
+      readonly kind: 'stored';
+      readonly at: number;
+      readonly life: number;
+      readonly file: string;
+      readonly mode: number;
+    };
 
 /** How the client's run ended. */
 export interface End {

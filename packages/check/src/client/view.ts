@@ -58,7 +58,9 @@ export interface View {
 export function viewOf(transcript: ClientTranscript, scenario: Scenario): View {
   const { entries, end } = transcript;
   const { heads, asides } = headsIn(entries);
-  const heard = heardIn(entries);
+  const aside = new Set(asides.map(({ exchange }) => exchange));
+  // What was answered there is not MCP.
+  const heard = heardIn(entries).filter(({ exchange }) => exchange === undefined || !aside.has(exchange));
   const { said, unreadable } = saidIn(entries, { heads, asides }, heard);
   const requests = said.filter(({ kind }) => kind === 'request');
   return {

@@ -38,8 +38,7 @@ function standingOf(
 ): { standing: RuleStanding; why?: string } {
   // A check of servers that cites such a rule judges only the part of the server.
   if (actor === 'host' || actor === 'intermediary') return { standing: actor };
-  // The scripted servers of `check-client` have no authorization server.
-  if (actor === 'client') return { standing: id.startsWith('AUTH-') ? 'authorization server' : 'client' };
+  if (actor === 'client') return { standing: 'client' };
   if (checks.length > 0) return { standing: 'covered' };
   if (level === 'MAY') return { standing: 'optional' };
   const beyond = UNOBSERVABLE_RULES.get(id);

@@ -16,7 +16,6 @@ const READS_SCHEMAS =
 const PROVOKED = 'No request reliably causes an internal error in an unknown server.';
 const OWN_STATE = 'The state of a tool is visible only if the purpose of the tool is known.';
 const NO_RATE = 'The specification defines no rate or order that could be measured.';
-const TOKENS = 'Checking it needs special tokens that only the authorization server can issue.';
 
 const LIST: Readonly<Record<string, string | UnobservableRule>> = {
   'META-012': 'The basis of a security decision is not visible to a client.',
@@ -40,12 +39,10 @@ const LIST: Readonly<Record<string, string | UnobservableRule>> = {
   'HTTP-005': 'Whether a server needs authentication depends on its data and its users.',
   'HTTP-067': SECOND_PRINCIPAL,
   'HTTP-072': NEW,
-  'SESS-012': SECOND_PRINCIPAL,
   'INIT-015': 'A server chooses how long it waits for an answer, and that may be longer than a check.',
   'INIT-016': 'Whether a timeout can be set is a matter of configuration.',
   'PING-003': NO_RATE,
   'TASK-014': { kind: 'client', why: 'It binds the party that waits for a task.' },
-  'TASK-015': SECOND_PRINCIPAL,
   'MRTR-013': 'The server decides whether a state may be used only once.',
   'CANC-012': 'Only the operator can read the logs.',
   'CANC-014': 'Whether a timeout can be set is a matter of configuration.',
@@ -67,10 +64,7 @@ const LIST: Readonly<Record<string, string | UnobservableRule>> = {
   'ROOT-001': NEW,
   'AUTH-002': 'The wire does not show where a server gets its credentials.',
   'AUTH-016': { kind: 'authorization server', why: 'The authorization server registers clients.' },
-  'AUTH-030': { kind: 'authorization server', why: TOKENS },
   'AUTH-032': 'A client does not see what a server sends to a third party.',
-  'AUTH-036': { kind: 'authorization server', why: TOKENS },
-  'AUTH-039': { kind: 'authorization server', why: TOKENS },
   'AUTH-043': 'The storage of tokens is not visible to a client.',
 };
 

@@ -5,6 +5,7 @@ import type { CheckConversation, Reply } from '../conversation/conversation.js';
 import type { WireLine } from '../model.js';
 import type { CallableTool, Facts } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
+import type { TokenSet } from '../tokens/token-set.js';
 import type { HttpPeer } from '../wire/http-peer.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import type { CheckTarget } from '../wire/targets.js';
@@ -27,6 +28,8 @@ export interface CheckContext {
   readonly seed: number;
   /** How many generated inputs a fuzzing check tries. */
   readonly fuzzRuns: number;
+  /** For checks of resource servers. */
+  readonly tokens: TokenSet;
 
   /** The conversation that all checks of lane `shared` use in this era. Valid messages only. */
   conversation(): Promise<CheckConversation>;

@@ -9,6 +9,8 @@ import type { Check, EraReport, Finding, Report } from '../model.js';
 import { CHECKS } from '../suites/index.js';
 import type { Facts } from '../survey/facts.js';
 import { findEras } from '../survey/find-eras.js';
+import { tokensFor, withToken } from '../tokens/target-tokens.js';
+import { type CheckTokens, createTokenSet } from '../tokens/token-set.js';
 import type { CheckTarget } from '../wire/targets.js';
 import { applyBaseline, type Baseline } from './baseline.js';
 import type { CheckPatience } from './check-context.js';
@@ -40,6 +42,8 @@ export interface CheckOptions extends CheckChoice {
   /** How many inputs each of them tries. Default 100. */
   readonly fuzzRuns?: number;
   readonly patience?: Partial<CheckPatience>;
+  /** For a server that wants tokens. The good one is sent with every request. */
+  readonly tokens?: CheckTokens;
   /**
    * Surveys one era after the other, instead of both at once. Behind a bridge both may share a process, and a log message of
    * that process cannot be attributed to a call while calls of two clients run.
@@ -141,9 +145,11 @@ async function startRun(
 
 async function startRunBy(
   clock: Clock,
-  target: CheckTarget,
+  given: CheckTarget,
   options: CheckOptions,
 ): Promise<RunContext & { close(): Promise<void> }> {
+  const tokens = createTokenSet(tokensFor(given, options.tokens), () => clock.now());
+  const target = withToken(given, tokens);
   const patience: CheckPatience = { ...PATIENCE, ...options.patience };
   const { helloMs, answerMs } = patience;
   const knownFaults = createKnownFaults();
@@ -166,6 +172,7 @@ async function startRunBy(
     patience,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
     fuzzRuns: options.fuzzRuns ?? 100,
+    tokens,
     verdicts,
     conversations,
     inTurn: options.inTurn ?? mayEndServer,

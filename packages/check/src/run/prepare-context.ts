@@ -6,6 +6,7 @@ import { openConversation } from '../conversation/open-conversation.js';
 import type { WireLine } from '../model.js';
 import { type Facts, hasCapability } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
+import type { TokenSet } from '../tokens/token-set.js';
 import { excerptOf, KEPT } from '../wire/excerpt.js';
 import { createHttpPeer } from '../wire/http-peer.js';
 import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
@@ -22,6 +23,7 @@ export interface RunContext {
   readonly patience: CheckPatience;
   readonly seed: number;
   readonly fuzzRuns: number;
+  readonly tokens: TokenSet;
   readonly verdicts: readonly SurveyedEra[];
   readonly facts: ReadonlyMap<Era, Facts>;
   /** The shared conversation of an era; a new one when the last has ended. */
@@ -87,6 +89,7 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
     patience,
     seed: run.seed,
     fuzzRuns: run.fuzzRuns,
+    tokens: run.tokens,
     async conversation() {
       needServer();
       const conversation = await run.sharedConversation(era);

@@ -5,6 +5,7 @@ import { openConversation } from '../conversation/open-conversation.js';
 import type { Facts } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
 import { type WalkthroughOptions, walkThrough } from '../survey/walkthrough.js';
+import type { TokenSet } from '../tokens/token-set.js';
 import type { CheckTarget, Pipe } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
 import type { CheckPatience } from './check-context.js';
@@ -18,6 +19,7 @@ interface RunContextOptions {
   readonly watch: ServerWatch;
   readonly seed: number;
   readonly fuzzRuns: number;
+  readonly tokens: TokenSet;
   readonly verdicts: readonly SurveyedEra[];
   /** A new conversation for each era that the target speaks. */
   readonly conversations: readonly CheckConversation[];

@@ -193,7 +193,7 @@ function politeAnswers(reply: Reply): JsonObject | undefined {
 }
 
 /** A user who declines, a model with a short answer, and no roots. */
-function answerPolitely({ method }: Pick<Frame, 'method'>): ServerAnswer {
+export function answerPolitely({ method }: Pick<Frame, 'method'>): ServerAnswer {
   switch (method) {
     case 'elicitation/create':
       return { result: { action: 'decline' } };

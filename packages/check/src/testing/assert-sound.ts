@@ -57,6 +57,7 @@ const SOUND_OPTIONS: OptionNames<SoundOptions> = {
   seed: true,
   fuzzRuns: true,
   patience: true,
+  tokens: true,
   inTurn: true,
   concurrency: true,
   baseline: true,

@@ -68,5 +68,14 @@ async function differences(program: readonly string[]): Promise<Difference[]> {
   onTestFinished(() => bridge.close());
   const direct = serverTarget(createDemoServer());
   const report = await checkThrough(direct, bridge.target, { seed: 1, only: ['ping/*', 'tools/declared'] });
-  return report.differences.filter(({ kind }) => kind !== 'better');
+  return report.differences.filter((each) => each.kind !== 'better' && !isOfTasks(each));
+}
+
+/**
+ * Ours runs every tool of a modern server with tasks as one, and says so to legacy clients. It serves a plain call of a tool
+ * that runs only as a task, too: it waits for the end, which is an error here.
+ */
+function isOfTasks({ about, through }: Difference): boolean {
+  if (about === 'tools/call protocol_error_job') return through === 'error.code: -32603';
+  return about.startsWith('tool ') && /^execution.*"optional"}?$/.test(through);
 }

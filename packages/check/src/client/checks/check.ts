@@ -28,6 +28,8 @@ export interface ClientFacts {
   readonly calls: boolean;
   /** At least one run ended by itself. */
   readonly ends: boolean;
+  /** It opened a page in a browser in at least one run. */
+  readonly browses: boolean;
 }
 
 export interface ClientCheck {

@@ -21,6 +21,8 @@ interface ClientRun {
   readonly missing?: Partial<Record<Over, string>>;
   /** Names of checks, suites and scenarios; see `choose`. Default: all. */
   readonly only?: readonly string[];
+  /** Also shows it servers that want a token. Default false. */
+  readonly auth?: boolean;
   /** The eras that the client speaks, for a client that does not show it. */
   readonly eras?: readonly ('modern' | 'legacy')[];
   /** Known failures: docs/check-ci.md. */
@@ -41,10 +43,20 @@ export interface ClientReport extends Report {
 
 /** Runs a client against every scripted server, and reports what the checks found. */
 export async function checkClient(run: ClientRun): Promise<ClientReport> {
-  const { player, label, version, over = OVERS, missing = {}, only = [], jobs = 2, onRun } = run;
+  const {
+    player,
+    label,
+    version,
+    over = OVERS,
+    missing = {},
+    only = [],
+    auth = false,
+    jobs = 2,
+    onRun,
+  } = run;
   const signal = run.signal ?? new AbortController().signal;
   const began = Date.now();
-  const { checks, scenarios } = choose(only);
+  const { checks, scenarios } = choose(only, { auth });
   const wanted = over.filter((each) => missing[each] === undefined);
   const plans = scenarios.flatMap((scenario) =>
     scenario.over

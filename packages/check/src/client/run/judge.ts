@@ -15,6 +15,7 @@ export function factsOf(
   return {
     calls: said.some(({ method }) => method === 'tools/call'),
     ends: transcripts.some(({ end }) => !end.late),
+    browses: transcripts.some(({ entries }) => entries.some(({ kind }) => kind === 'opened')),
     modern: insisted.includes('modern') || said.some(({ era }) => era === 'modern'),
     legacy: insisted.includes('legacy') || said.some(({ method }) => method === 'initialize'),
   };
@@ -145,13 +146,17 @@ function inWords(entry: Entry): string | undefined {
       return `the server got ${entry.signal}`;
     case 'exit':
       return 'the server exited';
+    case 'opened':
+      return `the client opened ${entry.url} in a browser`;
+    case 'stored':
+      return `the file ${entry.file} has a token`;
   }
 }
 
 /** Only headers that MCP uses. */
 function headersInWords(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
-    .filter(([name]) => /^(mcp-|accept$|content-type$|last-event-id$)/.test(name))
+    .filter(([name]) => /^(mcp-|accept$|authorization$|content-type$|last-event-id$|host$)/.test(name))
     .map(([name, value]) => `${name}: ${value}`)
     .join('; ');
 }

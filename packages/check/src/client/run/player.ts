@@ -3,7 +3,9 @@ import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { describeExit } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Over, Scenario, Step } from '../model.js';
+import type { StageBrowser } from './stage-browser.js';
 
 /** The server of one run, as the client gets it. */
 export interface ScriptedServer {
@@ -16,6 +18,10 @@ export interface ScriptedServer {
   readonly command: readonly string[] | undefined;
   /** Starts the server without a process, for clients in this process. */
   readonly start: (() => Pipes) | undefined;
+  /** The client has to log in: what MCP_LOGIN has. */
+  readonly login: JsonObject | undefined;
+  /** The programs that open pages, for clients that log in. */
+  readonly browser: StageBrowser | undefined;
   /** A folder of this run. It is removed afterwards. */
   readonly folder: string;
   readonly boundMs: number;
@@ -89,6 +95,8 @@ function environmentOf({
   url,
   command,
   steps,
+  login,
+  browser,
   folder,
 }: ScriptedServer): Record<string, string> {
   return {
@@ -101,6 +109,8 @@ function environmentOf({
       MCP_SERVER_ARGV: JSON.stringify(command),
     }),
     XDG_CACHE_HOME: folder,
+    ...(login && { MCP_LOGIN: JSON.stringify(login), XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }),
+    ...browser?.env,
   };
 }
 

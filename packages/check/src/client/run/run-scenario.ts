@@ -11,6 +11,7 @@ import { type HttpScriptedServer, playOverHttp } from '../scripted/http-server.j
 import { createRecorder, openLives, type Recorder, readRecord } from '../scripted/record.js';
 import { playOnStdio } from '../scripted/stdio-server.js';
 import { DEFAULT_STEPS, type Pipes, type Player } from './player.js';
+import { findStored, prepareBrowser, RECORD } from './stage-browser.js';
 
 interface RunSettings {
   /** The time limit of the client. Default 90 s. */
@@ -26,7 +27,7 @@ export async function runScenario(
   settings: RunSettings,
 ): Promise<ClientTranscript> {
   const folder = await mkdtemp(join(tmpdir(), 'isthmus-client-'));
-  const file = join(folder, 'record.jsonl');
+  const file = join(folder, RECORD);
   const entries: Entry[] = [];
   const record = createRecorder((entry) => entries.push(entry));
   const inner = createInnerServers(scenario, record);
@@ -34,6 +35,7 @@ export async function runScenario(
   const began = Date.now();
   try {
     if (over === 'http') http = await playOverHttp(scenario.open('http'), record);
+    const browser = scenario.login && (await prepareBrowser(folder, file, record));
     const end = await player({
       scenario,
       over,
@@ -41,12 +43,15 @@ export async function runScenario(
       url: http?.url,
       command: over === 'stdio' ? commandFor(scenario.name, file) : undefined,
       start: over === 'stdio' ? inner.start : undefined,
+      login: scenario.login?.(new URL(http?.url ?? 'http://127.0.0.1').origin),
+      browser,
       folder,
       boundMs: settings.boundMs ?? BOUND_MS,
       signal: settings.signal,
     });
     const at = Date.now();
     await settle(() => http?.isBusy() === true || inner.present() > 0);
+    for (const stored of await findStored(folder, tokensIn(entries))) record(stored);
     const left = over === 'stdio' ? await countLeft(() => readRecord(file)) : 0;
     return {
       scenario: scenario.name,
@@ -63,6 +68,13 @@ export async function runScenario(
 
 /** Longer than the 60 s after which requests of the official clients time out by default. */
 const BOUND_MS = 90_000;
+
+/** The tokens that a scripted authorization server has issued. */
+function tokensIn(entries: readonly Entry[]): string[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'out' ? (entry.text.match(/stage-(?:access|refresh)[\w-]+/g) ?? []) : [],
+  );
+}
 
 const PROGRAM = fileURLToPath(new URL('../scripted/stdio-program.js', import.meta.url));
 

@@ -1,4 +1,6 @@
+import { LOGINS } from '../login/scenarios/index.js';
 import type { Scenario } from '../model.js';
+import { TASK_SCENARIOS } from '../tasks/task-servers.js';
 import { QUESTIONS, ROUNDS } from './asking.js';
 import { CACHES } from './caches.js';
 import { CANCELS, RESULTS } from './calls.js';
@@ -22,6 +24,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...NOISE,
   ...STREAMS,
   ...ENDS,
+  ...TASK_SCENARIOS,
+  ...LOGINS,
 ];
 
 export function scenarioNamed(name: string): Scenario | undefined {

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { Script } from '../model.js';
 import type { Recorder } from './record.js';
 import {
+  type AsideRequest,
   errorOf,
   isMcpPath,
   MCP_PATH,
@@ -41,7 +42,7 @@ export async function playOverHttp(script: Script, record: Recorder): Promise<Ht
     response.on('error', () => {});
     const answer: OpenResponse = { response, exchange, record };
     if (method === 'POST') void receive(request, path, headers, script, answer);
-    else if (!isMcpPath(path)) notFound(answer);
+    else if (!isMcpPath(path)) stepAside(script, { method, path, headers, body: '' }, answer);
     else if (!script.visit?.(exchangeVisit({ method, path, headers }, answer))) refuse(answer);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -84,8 +85,9 @@ async function receive(
   const { exchange, record } = answer;
   record({ kind: 'in', life: 0, exchange, text, ...(broken && { broken: true as const }) });
   const message = messageIn(text);
-  if (!isMcpPath(path) && message?.['jsonrpc'] === undefined) notFound(answer);
-  else if (message) script.receive(exchangeTurn(message, path, headers, answer));
+  if (!isMcpPath(path) && message?.['jsonrpc'] === undefined) {
+    stepAside(script, { method: 'POST', path, headers, body: text }, answer);
+  } else if (message) script.receive(exchangeTurn(message, path, headers, answer));
   else answer.response.writeHead(400).end();
 }
 
@@ -99,10 +101,19 @@ function messageIn(text: string): JsonObject | undefined {
   }
 }
 
-/** Requests of OAuth (metadata, registration, tokens): these servers have no authorization. */
-function notFound({ response, exchange, record }: OpenResponse): void {
-  record({ kind: 'status', life: 0, exchange, status: 404 });
-  response.writeHead(404).end();
+/** Requests of OAuth (metadata, registration, tokens). Most servers have no authorization. */
+function stepAside(
+  script: Script,
+  about: Omit<AsideRequest, 'origin' | 'status'>,
+  { response, exchange, record }: OpenResponse,
+): void {
+  const status: AsideRequest['status'] = (code, body = '', head = {}) => {
+    record({ kind: 'status', life: 0, exchange, status: code });
+    if (body !== '') record({ kind: 'out', life: 0, exchange, text: body });
+    response.writeHead(code, head).end(body);
+  };
+  const origin = `http://127.0.0.1:${response.socket?.localPort ?? ''}`;
+  if (!script.aside?.({ ...about, origin, status })) status(404);
 }
 
 function refuse({ response, exchange, record }: OpenResponse): void {

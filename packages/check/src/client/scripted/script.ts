@@ -76,3 +76,14 @@ export interface ScriptRequest {
   raw(text: string): void;
   end(): void;
 }
+
+/** An HTTP request that is not MCP: metadata, registration, authorization and tokens. */
+export interface AsideRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Of the server, by the name that its address has. */
+  readonly origin: string;
+  status(status: number, body?: string, headers?: Readonly<Record<string, string>>): void;
+}

@@ -14,6 +14,8 @@ import { plainHttpChecks } from './plain-http.js';
 import { sideBySideChecks } from './side-by-side.js';
 import { statusChecks } from './statuses.js';
 import { streamChecks } from './streams.js';
+import { tokenScopeChecks } from './tokens/scopes.js';
+import { tokenValidationChecks } from './tokens/validation.js';
 
 export const httpChecks: readonly Check[] = [
   ...requiredHeaderChecks,
@@ -27,6 +29,8 @@ export const httpChecks: readonly Check[] = [
   ...plainHttpChecks,
   ...connectionChecks,
   ...authorizationChecks,
+  ...tokenValidationChecks,
+  ...tokenScopeChecks,
   ...legacyHttpChecks,
   ...resumptionChecks,
   ...sessionChecks,

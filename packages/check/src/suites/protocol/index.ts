@@ -5,7 +5,7 @@ import { iconChecks } from './features/icons.js';
 import { pageChecks } from './features/lists.js';
 import { promptChecks } from './features/prompts.js';
 import { resourceChecks } from './features/resources.js';
-import { taskChecks } from './features/tasks.js';
+import { taskChecks } from './features/tasks/index.js';
 import { errorChecks } from './messages/errors.js';
 import { idChecks } from './messages/ids.js';
 import { messageChecks, pingChecks, stateChecks } from './messages/messages.js';

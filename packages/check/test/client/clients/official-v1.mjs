@@ -7,6 +7,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { stageProvider, withLogin } from './official-login.mjs';
 import { acceptForm, address, play, ROOTS, SAMPLED } from './steps.mjs';
 
 await play(async () => {
@@ -18,10 +19,16 @@ await play(async () => {
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => acceptForm(params));
   client.setRequestHandler(CreateMessageRequestSchema, () => SAMPLED);
   client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: ROOTS }));
-  const transport = url
-    ? new StreamableHTTPClientTransport(new URL(url))
-    : new StdioClientTransport({ command, args, env: getDefaultEnvironment(), stderr: 'ignore' });
-  await client.connect(transport).catch(async (error) => {
+  const authProvider = stageProvider();
+  let transport;
+  const logged = (action) =>
+    withLogin(authProvider, action, (params) => transport.finishAuth(params.get('code')));
+  await logged(() => {
+    transport = url
+      ? new StreamableHTTPClientTransport(new URL(url), { authProvider })
+      : new StdioClientTransport({ command, args, env: getDefaultEnvironment(), stderr: 'ignore' });
+    return client.connect(transport);
+  }).catch(async (error) => {
     await client.close();
     throw error;
   });
@@ -30,14 +37,16 @@ await play(async () => {
       const tools = [];
       let cursor;
       do {
-        const page = await client.listTools(cursor === undefined ? undefined : { cursor });
+        const page = await logged(() => client.listTools(cursor === undefined ? undefined : { cursor }));
         tools.push(...page.tools);
         cursor = page.nextCursor;
       } while (cursor !== undefined);
       return tools;
     },
     call: (name, args, signal) =>
-      client.callTool({ name, arguments: args }, undefined, { timeout: 10_000, ...(signal && { signal }) }),
+      logged(() =>
+        client.callTool({ name, arguments: args }, undefined, { timeout: 10_000, ...(signal && { signal }) }),
+      ),
     async close() {
       // Its own close() leaves the session to expire; a careful program ends it.
       await transport.terminateSession?.();

@@ -15,7 +15,7 @@ const tasked = (check: string, fault: string, seen: RegExp, how: TaskFault): Any
 });
 
 export const taskMutants: readonly AnyMutant[] = [
-  tasked('tasks/declared', 'has tools for tasks and does not announce it', /echo may run as a task/, {
+  tasked('tasks/declared', 'has tools for tasks and does not announce it', /echo; .* may run as a task/, {
     capabilities: {},
   }),
   {
@@ -23,11 +23,16 @@ export const taskMutants: readonly AnyMutant[] = [
     fault: 'refuses task because it runs no tasks',
     seen: /-32602/,
     options: LEGACY,
-    middle: answering(({ method, params }) =>
-      method === 'tools/call' && params['task'] !== undefined
-        ? { error: { code: -32602, message: 'No tasks here' } }
-        : undefined,
-    ),
+    middle: changing((answer, { method, params }) => {
+      const { result } = answer as { result?: { capabilities?: JsonObject } };
+      if (method === 'initialize') {
+        const { tasks: _, ...capabilities } = result?.capabilities ?? {};
+        return { ...answer, result: { ...result, capabilities } };
+      }
+      return method === 'tools/call' && params['task'] !== undefined
+        ? { jsonrpc: '2.0', id: answer['id'], error: { code: -32602, message: 'No tasks here' } }
+        : undefined;
+    }),
   },
   tasked('tasks/created', 'makes tasks that have not begun', /"submitted"/, {
     created: (task) => ({ ...task, status: 'submitted' }),
@@ -84,6 +89,13 @@ const TASK = {
   ttlMs: null,
 };
 
+/** As `tasks/get` returns it. */
+const ENDED = {
+  ...TASK,
+  status: 'completed',
+  result: { resultType: 'complete', content: [{ type: 'text', text: 'done' }] },
+};
+
 /** Whether a request declares the extension. */
 function declares(params: JsonObject): boolean {
   const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
@@ -120,7 +132,7 @@ export function withExtension(
 
 /** As it should be. */
 export function getTask(params: JsonObject): { readonly result: JsonObject } | { readonly error: unknown } {
-  if (declares(params)) return { result: { resultType: 'complete', ...TASK } };
+  if (declares(params)) return { result: { resultType: 'complete', ...ENDED } };
   const data = { requiredCapabilities: { extensions: { [EXTENSION]: {} } } };
   return { error: { code: -32021, message: 'Tasks are an extension', data } };
 }
@@ -154,6 +166,28 @@ export const taskExtensionMutants: readonly AnyMutant[] = [
     fault: 'says of the state of a task that it is a task',
     seen: /resultType/,
     options: MODERN,
-    middle: withExtension(() => ({ result: { resultType: 'task', ...TASK } })),
+    middle: withExtension(() => ({ result: { resultType: 'task', ...ENDED } })),
+  },
+  {
+    check: 'tasks/extension-no-progress',
+    fault: 'reports progress of a task',
+    seen: /1 progress notifications came/,
+    options: MODERN,
+    middle: () => {
+      const sound = withExtension(getTask)();
+      return {
+        outgoing: sound.outgoing!,
+        incoming(message, io) {
+          const next = sound.incoming!(message, io);
+          const { _meta: meta } = (message['params'] ?? {}) as JsonObject;
+          const { progressToken } = (meta ?? {}) as JsonObject;
+          if (message['method'] === 'tools/call' && next === undefined) {
+            const params = { progressToken, progress: 1 };
+            io.reply({ jsonrpc: '2.0', method: 'notifications/progress', params });
+          }
+          return next;
+        },
+      };
+    },
   },
 ];

@@ -13,8 +13,9 @@ export function saying(change: (message: Json, at: number) => Json | null | unde
     const dropped: In[] = [];
     let at = 0;
     const entries = transcript.entries.map((entry) => {
-      if (entry.kind !== 'in') return entry;
-      const changed = change(JSON.parse(entry.text) as Json, at++);
+      const message = entry.kind === 'in' ? messageIn(entry.text) : undefined;
+      if (entry.kind !== 'in' || !message) return entry;
+      const changed = change(message, at++);
       if (changed === null) dropped.push(entry);
       return changed ? { ...entry, text: JSON.stringify(changed) } : entry;
     });
@@ -25,6 +26,15 @@ export function saying(change: (message: Json, at: number) => Json | null | unde
       );
     return { ...transcript, entries: entries.filter((entry) => !isGone(entry)) };
   };
+}
+
+/** Undefined for the forms of a login. */
+function messageIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same for the messages of one method. */

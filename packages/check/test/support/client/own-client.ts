@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { http } from '@isthmus/sdk/http';
 import { connect } from '@isthmus/sdk/internal/client/connect.js';
 import type { ConnectOptions } from '@isthmus/sdk/internal/client/options.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
+import { fileLoginStore, type OAuthOptions, oauth } from '@isthmus/sdk/oauth';
 import { DEFAULT_STEPS, type Player, type ScriptedServer } from '../../../src/client/run/player.js';
 import { acceptForm, doSteps, ROOTS, SAMPLED } from '../../client/clients/steps.mjs';
 
@@ -12,8 +14,8 @@ export function ownClient(options: ConnectOptions = {}, { steps = true } = {}): 
     // Without, it does what every client should, and knows of nothing else.
     const stage = steps ? given : { ...given, steps: DEFAULT_STEPS };
     const work = useServer(stage, options).then(
-      () => ({ code: 0, stderr: steps ? 'mcp-steps: done\n' : '' }),
-      (error: unknown) => ({ code: 1, stderr: String(error) }),
+      () => ({ code: 0, stderr: `${LOGIN_READ}${steps ? 'mcp-steps: done\n' : ''}` }),
+      (error: unknown) => ({ code: 1, stderr: `${LOGIN_READ}${String(error)}` }),
     );
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
@@ -25,8 +27,11 @@ export function ownClient(options: ConnectOptions = {}, { steps = true } = {}): 
   };
 }
 
+/** It uses what MCP_LOGIN has. */
+const LOGIN_READ = 'mcp-login: read\n';
+
 async function useServer(stage: ScriptedServer, options: ConnectOptions): Promise<void> {
-  const connector = stage.url === undefined ? onPipes(stage) : http(stage.url);
+  const connector = stage.url === undefined ? onPipes(stage) : http(stage.url, loginFor(stage));
   const client = await connect(connector, {
     cache: false,
     // Nobody has to start here.
@@ -48,6 +53,18 @@ async function useServer(stage: ScriptedServer, options: ConnectOptions): Promis
   } finally {
     await client.close();
   }
+}
+
+function loginFor({ login, browser, folder }: ScriptedServer) {
+  if (!login) return {};
+  const auth = oauth({
+    open: (url) => browser?.open(url.href),
+    store: fileLoginStore(join(folder, 'logins')),
+    clientMetadataUrl: 'https://client.example/oauth/client.json',
+    timeoutMs: 20_000,
+    ...(login as Pick<OAuthOptions, 'clientId' | 'clientSecret' | 'issuer'>),
+  });
+  return { auth };
 }
 
 function onPipes({ start }: ScriptedServer): Connector {

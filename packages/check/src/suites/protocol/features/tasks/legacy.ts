@@ -1,11 +1,10 @@
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { EVERY_CAPABILITY } from '../../../conversation/envelope.js';
-import type { Check } from '../../../model.js';
-import type { CheckContext } from '../../../run/check-context.js';
-import { complaintText, judgeResult } from '../../../shapes/index.js';
-import { RELATED_TASK } from '../../../shapes/meta.js';
-import { hasCapability } from '../../../survey/facts.js';
-import { inWords, needRefusal, several } from '../answers.js';
+import type { Check } from '../../../../model.js';
+import { complaintText, judgeResult } from '../../../../shapes/index.js';
+import { RELATED_TASK } from '../../../../shapes/meta.js';
+import { hasCapability } from '../../../../survey/facts.js';
+import { inWords, needRefusal, several } from '../../answers.js';
+import { needUnguessable } from './guessable.js';
 import {
   cancelledTask,
   needTasks,
@@ -14,12 +13,10 @@ import {
   takesTasks,
   taskIn,
   taskRunOf,
-} from './task-run.js';
+} from './legacy-run.js';
 
-const EXTENSION = 'io.modelcontextprotocol/tasks';
-
-/** Tasks of 2025-11-25, and of the modern extension. */
-export const taskChecks: readonly Check[] = [
+/** Tasks of 2025-11-25: their life. */
+export const legacyTaskChecks: readonly Check[] = [
   {
     ...task('tasks/declared', 'Announces tasks.requests.tools.call if a tool supports tasks', ['TASK-001']),
     lane: 'shared',
@@ -80,13 +77,7 @@ export const taskChecks: readonly Check[] = [
     hint: 'Use a random UUID.',
     async run(context) {
       const [one, other] = [(await taskRunOf(context)).taskId, (await cancelledTask(context)).taskId];
-      if (one === other) context.fail(`two tasks have the id ${one}`, 'a unique id for each');
-      const [a, b] = [one, other].map((id) => id.replace(/\d+/g, ''));
-      const digits = [...one.matchAll(/\d+/g)].map(([run]) => run.length);
-      if (a === b && Math.max(0, ...digits) < GUESSABLE)
-        context.fail(`two tasks have the ids ${one} and ${other}`, 'ids that cannot be predicted');
-      if (one.length < 8) context.fail(`a task has the id ${one}`, 'a longer id');
-      return `two tasks have the ids ${one} and ${other}`;
+      return needUnguessable(context, one, other);
     },
   },
   {
@@ -202,74 +193,10 @@ export const taskChecks: readonly Check[] = [
       return `${progress} progress notifications came, and none after the end`;
     },
   },
-  {
-    id: 'tasks/extension-needed',
-    suite: 'protocol',
-    title: 'Serves tasks only to requests that declare the extension',
-    level: 'MUST',
-    rules: ['TASK-017'],
-    era: 'modern',
-    hint: `Answer tasks/get with -32021, and name extensions["${EXTENSION}"] in requiredCapabilities.`,
-    async run(context) {
-      needExtension(context);
-      const conversation = await context.conversation();
-      const reply = await conversation.request('tasks/get', { taskId: 'isthmus-check-no-such-task' });
-      const data = reply.kind === 'error' && isJsonObject(reply.error.data) ? reply.error.data : {};
-      const needed = isJsonObject(data['requiredCapabilities']) ? data['requiredCapabilities'] : {};
-      const extensions = isJsonObject(needed['extensions']) ? needed['extensions'] : {};
-      const seen = `tasks/get without the extension was answered with ${inWords(reply)}`;
-      if (reply.kind !== 'error' || reply.error.code !== -32021) context.fail(seen, 'error -32021');
-      if (extensions[EXTENSION] === undefined)
-        context.fail(
-          `${seen}, and its data do not name it`,
-          `requiredCapabilities.extensions["${EXTENSION}"]`,
-        );
-      return seen;
-    },
-  },
-  {
-    id: 'tasks/extension-ready',
-    suite: 'protocol',
-    title: 'Knows a task as soon as it has returned it, and returns its complete state',
-    level: 'MUST',
-    rules: ['TASK-018', 'TASK-019'],
-    era: 'modern',
-    lane: 'own',
-    hint: 'Store the task before you answer. The result of tasks/get has resultType "complete" and the members that the status requires.',
-    async run(context) {
-      needExtension(context);
-      context.needTool();
-      const conversation = await context.openConversation();
-      const capabilities = { ...EVERY_CAPABILITY, extensions: { [EXTENSION]: {} } };
-      for (const { name, args } of context.facts.callable.slice(0, MOST_TOOLS)) {
-        const created = await conversation.request('tools/call', { name, arguments: args }, { capabilities });
-        if (created.kind !== 'result' || created.result['resultType'] !== 'task') continue;
-        const { taskId } = created.result;
-        const state = await conversation.request('tasks/get', { taskId }, { capabilities });
-        const result = context.needResult(state, `tasks/get of a new task of ${name}`);
-        const complaints = judgeResult('tasks/get', result, '2026-07-28');
-        if (complaints.length > 0)
-          context.fail(`tasks/get: ${several(complaints.map(complaintText))}`, 'the state of a task');
-        await conversation.request('tasks/cancel', { taskId }, { capabilities });
-        return `${name} returned a task, which was known at once`;
-      }
-      return context.skip('no called tool returned a task');
-    },
-  },
 ];
 
 const ENDED = ['completed', 'failed', 'cancelled'];
-/** So many digits are not a counter. A time in milliseconds has fewer. */
-const GUESSABLE = 16;
 
-function task(id: string, title: string, rules: readonly string[]): Omit<Check, 'hint' | 'run'> {
+export function task(id: string, title: string, rules: readonly string[]): Omit<Check, 'hint' | 'run'> {
   return { id, suite: 'protocol', title, level: 'MUST', rules, era: 'legacy', lane: 'own' };
-}
-
-const MOST_TOOLS = 20;
-
-function needExtension(context: CheckContext): void {
-  const { extensions } = context.facts.capabilities;
-  if (!isJsonObject(extensions) || extensions[EXTENSION] === undefined)
-    context.skip(`the server does not announce ${EXTENSION}`);
 }

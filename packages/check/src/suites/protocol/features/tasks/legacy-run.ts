@@ -1,11 +1,11 @@
 /** Runs one task of 2025-11-25 from start to end, once for all checks. */
 
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { CheckConversation, Reply } from '../../../conversation/conversation.js';
-import type { CheckContext } from '../../../run/check-context.js';
-import { type CallableTool, type Facts, hasCapability } from '../../../survey/facts.js';
-import { type Frame, paramsOf } from '../../../wire/transcript.js';
-import { inWords } from '../answers.js';
+import type { CheckConversation, Reply } from '../../../../conversation/conversation.js';
+import type { CheckContext } from '../../../../run/check-context.js';
+import { type CallableTool, type Facts, hasCapability } from '../../../../survey/facts.js';
+import { type Frame, paramsOf } from '../../../../wire/transcript.js';
+import { inWords } from '../../answers.js';
 
 interface TaskRun {
   readonly tool: string;
