@@ -1,0 +1,86 @@
+import type { CallerRow, CallRow, EraName, SessionRow } from '../contract.js';
+
+interface Caller {
+  readonly principal: string | undefined;
+  readonly clients: Set<string>;
+  readonly eras: Set<EraName>;
+  now: number;
+  calls: number;
+  errors: number;
+  lastAt: number;
+}
+
+/** Who calls, and the sessions of legacy clients: seen while the console is open. */
+export class CallerStore {
+  readonly #callers = new Map<string | undefined, Caller>();
+  readonly #sessions = new Map<number, SessionRow>();
+
+  began({ client }: CallRow, at: number): void {
+    const caller = this.#of(client?.principal);
+    caller.now += 1;
+    caller.calls += 1;
+    caller.lastAt = at;
+    if (client) caller.eras.add(client.era);
+    if (client?.name !== undefined && caller.clients.size < MAX_CLIENTS)
+      caller.clients.add(client.name.slice(0, 200));
+  }
+
+  ended({ client, outcome }: CallRow): void {
+    const caller = this.#callers.get(client?.principal);
+    if (!caller) return;
+    caller.now -= 1;
+    if (outcome === 'error' || outcome === 'tool_error') caller.errors += 1;
+  }
+
+  sessionBegan(session: SessionRow): void {
+    this.#sessions.set(session.id, session);
+    if (this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(this.#sessions.keys().next().value!);
+  }
+
+  sessionSubscribed(id: number, subscribed: number): void {
+    const session = this.#sessions.get(id);
+    if (session) this.#sessions.set(id, { ...session, subscribed });
+  }
+
+  sessionEnded(id: number): void {
+    this.#sessions.delete(id);
+  }
+
+  sessions(): readonly SessionRow[] {
+    return [...this.#sessions.values()];
+  }
+
+  all(): readonly CallerRow[] {
+    return [...this.#callers.values()].map(({ principal, clients, eras, ...counts }) => ({
+      ...(principal !== undefined && { principal }),
+      ...{ clients: [...clients], eras: [...eras], ...counts },
+      sessions: this.sessions().filter((session) => session.principal === principal).length,
+    }));
+  }
+
+  #of(principal: string | undefined): Caller {
+    const known = this.#callers.get(principal);
+    if (known) {
+      // The one that called last is the last to be forgotten.
+      this.#callers.delete(principal);
+      this.#callers.set(principal, known);
+      return known;
+    }
+    const caller = {
+      principal,
+      clients: new Set<string>(),
+      eras: new Set<EraName>(),
+      now: 0,
+      calls: 0,
+      errors: 0,
+      lastAt: 0,
+    };
+    this.#callers.set(principal, caller);
+    if (this.#callers.size > MAX_CALLERS) this.#callers.delete(this.#callers.keys().next().value);
+    return caller;
+  }
+}
+
+const MAX_CALLERS = 1000;
+const MAX_CLIENTS = 10;
+const MAX_SESSIONS = 10_000;

@@ -1,0 +1,203 @@
+import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { TapLine, TappedConnection } from '@isthmus/sdk/internal/exchange/tap.js';
+import { VERSION } from '@isthmus/sdk/internal/version.js';
+import { AccessControl, type Visitor } from '../access/access.js';
+import type { AccessLevel, CallRow, Feature, Hello, ProgressView, SessionRow } from '../contract.js';
+import { Feeds } from '../feed/feeds.js';
+import { accessHandlers } from '../http/access-handlers.js';
+import { invalid } from '../http/console-error.js';
+import { openConsoleServer } from '../http/console-server.js';
+import { callHandlers } from '../inspect/call-handlers.js';
+import { ConsoleRecords } from '../inspect/console-records.js';
+import { frameHandlers } from '../inspect/frame-handlers.js';
+import type { CallEntry } from '../stores/call-store.js';
+import type { TraceRedactor } from '../trace/write-trace.js';
+import { CallSeries } from './call-series.js';
+import { CallerStore } from './caller-store.js';
+import { GatewayCallTargets } from './gateway-call-targets.js';
+import { gatewayHandlers, refusePayloads } from './gateway-handlers.js';
+import { gatewayTopic } from './gateway-topics.js';
+import type { GatewayView, ServerMoment } from './gateway-view.js';
+import { Recordings } from './recordings.js';
+import { StatusStore } from './status-store.js';
+
+export interface GatewayConsoleOptions {
+  readonly view: GatewayView;
+  readonly redactor: TraceRedactor;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly clock?: Clock;
+}
+
+/** The console of a gateway. Those who see its traffic tell it what happens. */
+export interface GatewayConsole {
+  readonly origin: string;
+  link(levels: readonly AccessLevel[]): string;
+  nextNumber(): number;
+  /** The page made the call with this number. */
+  isOwn(number: number): boolean;
+  callBegan(row: Omit<CallRow, 'state' | 'own'>, cancel: () => void): void;
+  callAsks(number: number, isAsking: boolean): void;
+  callProgressed(number: number, progress: ProgressView): void;
+  callEnded(number: number, ending: Pick<CallRow, 'outcome' | 'errorType' | 'code' | 'message' | 'ms'>): void;
+  sessionBegan(session: SessionRow): void;
+  sessionSubscribed(id: number, subscribed: number): void;
+  sessionEnded(id: number): void;
+  refused(server: string): void;
+  /** Something happened to a process of a server. */
+  happened(server: string, moment: ServerMoment): void;
+  isRecording(server: string): boolean;
+  openLine(server: string, connection: TappedConnection): TapLine;
+  close(): Promise<void>;
+}
+
+export async function openGatewayConsole(options: GatewayConsoleOptions): Promise<GatewayConsole> {
+  const { view, redactor, clock = systemClock } = options;
+  const wants = (call: number): boolean => {
+    const { caller } = recordings.current ?? {};
+    if (caller === undefined) return true;
+    const entry = records.calls.get(call);
+    return entry?.row.own === true || entry?.row.client?.principal === caller;
+  };
+  const records: ConsoleRecords = new ConsoleRecords({
+    ...{ isRecording: true, clean: view.clean, wants },
+    ...{ maxBytes: 16 * 1024 * 1024, maxFrameBytes: 64 * 1024 },
+  });
+  const series = new CallSeries();
+  const callers = new CallerStore();
+  const recordings = new Recordings({
+    ...{ clock, ring: records.ring, isAllowed: view.mayRecord, note: (line) => view.note(line) },
+  });
+  const status = new StatusStore(view, series, clock);
+  const callTargets = new GatewayCallTargets(view, records);
+  const history = new Map<string, ServerMoment[]>();
+  const refusals = new Map<string, number>();
+  const access = new AccessControl({
+    clock,
+    onSecondUse: (who) => view.note(`a link of ${who} to the console was used twice`),
+  });
+  const over = new AbortController();
+  const feeds: Feeds = new Feeds({
+    ...{ access, clock, ring: records.ring },
+    checkRows: ({ visitor }) => mayRecord(visitor) || refusePayloads(visitor.who),
+    topic: (name, afterLog) => gatewayTopic({ records, status, series, recordings, clock }, name, afterLog),
+  });
+  const checkPayloads = ({ row, who }: CallEntry, visitor: Visitor) =>
+    (row.own && who === visitor.who) || mayRecord(visitor) || refusePayloads(visitor.who);
+  const features: readonly Feature[] = [
+    'lens',
+    'reload',
+    'sessions',
+    ...(view.mayRecord ? (['record'] as const) : []),
+  ];
+  const target = { label: 'isthmus serve', kind: 'socket' } as const;
+  const http = await openConsoleServer({
+    ...{ host: options.host, port: options.port, access, clock, guardsPayloads: true },
+    handlers: {
+      ...accessHandlers(access, (who) => view.note(`${who} opened the console`)),
+      ...frameHandlers(records, target, redactor),
+      ...callHandlers({
+        records,
+        checkPayloads,
+        callTarget(server, visitor) {
+          if (server === undefined) throw invalid('"server" is missing: the gateway has several');
+          return callTargets.of(server, visitor.who);
+        },
+        cancelOther(entry, visitor) {
+          view.note(`${visitor.who}: cancel call ${entry.row.id} of ${entry.row.server}`);
+        },
+      }),
+      ...gatewayHandlers({
+        ...{ view, status, series, callers, recordings },
+        history: (server) => history.get(server) ?? [],
+        refused: (server) => refusals.get(server) ?? 0,
+        console: () => ({
+          address: http.origin,
+          recording: view.mayRecord ? 'allowed' : 'forbidden',
+          keys: [],
+        }),
+      }),
+      'POST feed': (request) => feeds.begin(request) as never,
+      'GET hello': ({ visitor: { who, levels } }): Hello => ({
+        ...{ contract: 1, face: 'gateway', version: VERSION, who, levels, now: Date.now() },
+        ...{ began: records.began, features, readOnly: false },
+        ring: { frames: records.ring.maxFrames, bytes: records.ring.maxBytes },
+      }),
+    },
+  });
+  void followLogs(view, records, over.signal);
+  await status.read();
+  let people = 0;
+  const entryOf = (number: number) => records.calls.get(number);
+  return {
+    origin: http.origin,
+    link(levels) {
+      people += 1;
+      return http.address(access.mintLink({ who: `console-${people}`, levels }));
+    },
+    nextNumber: () => records.calls.nextNumber(),
+    isOwn: (number) => entryOf(number)?.row.own === true,
+    callBegan(row, cancel) {
+      const entry: CallEntry = {
+        row: { ...row, state: 'running', own: false },
+        ...{ progressed: [], logs: [], questions: [] },
+        cancel: (reason) => {
+          view.note(`call ${row.id} of ${row.server}: ${reason}`);
+          cancel();
+        },
+      };
+      records.calls.begin(entry);
+      callers.began(entry.row, row.began);
+    },
+    callAsks(number, isAsking) {
+      const entry = entryOf(number);
+      if (entry && entry.row.state !== 'done')
+        records.calls.change(entry, { state: isAsking ? 'asking' : 'running' });
+    },
+    callProgressed(number, progress) {
+      const entry = entryOf(number);
+      if (entry && entry.row.state !== 'done') records.calls.change(entry, { progress });
+    },
+    callEnded(number, ending) {
+      const entry = entryOf(number);
+      if (!entry || entry.row.state === 'done') return;
+      records.calls.end(entry, ending);
+      callers.ended(entry.row);
+      const failed = ending.outcome === 'error' || ending.outcome === 'tool_error';
+      if (entry.row.server !== undefined) series.add(entry.row.server, clock.now(), ending.ms ?? 0, failed);
+    },
+    sessionBegan: (session) => callers.sessionBegan(session),
+    sessionSubscribed: (id, subscribed) => callers.sessionSubscribed(id, subscribed),
+    sessionEnded: (id) => callers.sessionEnded(id),
+    refused: (server) => void refusals.set(server, (refusals.get(server) ?? 0) + 1),
+    happened(server, moment) {
+      const moments = history.get(server) ?? [];
+      history.set(server, [...moments.slice(1 - MAX_MOMENTS), moment]);
+      status.soon();
+    },
+    isRecording: (server) => recordings.isOn(server),
+    openLine: (server, connection) => records.recorder.open(connection, { server }),
+    async close() {
+      over.abort();
+      feeds.close('the gateway has ended');
+      recordings.close();
+      records.questions.close();
+      await callTargets.close();
+      await http.close();
+    },
+  };
+}
+
+const MAX_MOMENTS = 100;
+
+function mayRecord({ levels }: Visitor): boolean {
+  return levels.includes('record');
+}
+
+async function followLogs(view: GatewayView, records: ConsoleRecords, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const line of view.logs(signal)) records.logs.add(line);
+  } catch {
+    // The gateway ends.
+  }
+}

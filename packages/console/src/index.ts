@@ -1,0 +1,8 @@
+/**
+ * The console: a page in the browser that shows what a server or a gateway does. docs/console.md explains it.
+ * @module
+ */
+
+export { AccessControl, type AccessControlOptions, type Visitor } from './access/access.js';
+export type * from './contract.js';
+export { type ConsoleServer, type ConsoleServerOptions, openConsoleServer } from './http/console-server.js';

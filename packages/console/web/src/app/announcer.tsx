@@ -1,0 +1,29 @@
+import { useEffect, useState } from 'preact/hooks';
+import { questions, rows } from '../state/store.js';
+
+/** Says for screen readers what has come: questions at once, frames at most every 5 s. */
+export function Announcer() {
+  const [frames, setFrames] = useState('');
+  useEffect(() => {
+    let before = rows.end;
+    const timer = setInterval(() => {
+      const fresh = rows.end - before;
+      before = rows.end;
+      if (fresh > 0) setFrames(`${fresh} frames`);
+    }, 5000);
+    return () => clearInterval(timer);
+  }, []);
+  const open = questions.all.value;
+  return (
+    <>
+      <div role="status" class="unseen">
+        {frames}
+      </div>
+      <div role="status" class="unseen">
+        {open.length > 0
+          ? `${open.length} questions wait. The newest is from ${open.at(-1)!.asker.slice(0, 80)}.`
+          : ''}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api.js';
+import { CopyButton } from '../parts/controls.js';
+import { Problem } from '../parts/states.js';
+
+/** Without a key: how to get in. */
+export function Door({ problem }: { readonly problem?: ApiError | undefined }) {
+  const [shown] = useState(problem);
+  const wasUsed = shown?.code === 'LINK_USED';
+  return (
+    <main class="door">
+      <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+        <rect class="mark-legacy" x="2" y="9" width="12" height="14" rx="3" />
+        <circle class="mark-modern" cx="24" cy="16" r="6" />
+        <rect class="mark-bridge" x="13" y="14.5" width="6" height="3" />
+      </svg>
+      <h1>This page needs a link</h1>
+      {shown && <Problem error={shown} />}
+      {wasUsed && <p>If it was not you who used it: press Ctrl-C in the terminal, and start it again.</p>}
+      <p>A link works once, within 60 seconds. Run one of these, and open the link that it prints:</p>
+      <ul class="door-lines">
+        {[
+          ['isthmus console', 'for a gateway that runs'],
+          ['isthmus inspect -- COMMAND', 'for one server'],
+        ].map(([command, say]) => (
+          <li key={command}>
+            <code>{command}</code> <CopyButton text={() => command!} /> <span class="soft">{say}</span>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}

@@ -1,0 +1,164 @@
+import { useState } from 'preact/hooks';
+import type { Reloaded, ServerView } from '../../../src/contract.js';
+import { ask } from '../api.js';
+import { Button, CopyButton } from '../parts/controls.js';
+import { Era } from '../parts/era.js';
+import { percent, plural, size, span } from '../parts/format.js';
+import { Head, Panel, Wide } from '../parts/layout.js';
+import { Empty, Loading, Problem } from '../parts/states.js';
+import { plain, Text } from '../parts/text.js';
+import { to } from '../state/route.js';
+import { has, may } from '../state/session.js';
+import { status } from '../state/store.js';
+import { now } from '../state/time.js';
+import { ServerActions } from './server-actions.js';
+import { Spark } from './spark.js';
+import { receiptWords, StateWord } from './state-word.js';
+
+/** Every server with the proof of its state. */
+export function Servers() {
+  const view = status.value;
+  const [reloaded, setReloaded] = useState<Reloaded | undefined>();
+  const [error, setError] = useState<unknown>();
+  if (!view) return <Loading what="Reading the status" />;
+  const reload = async () => {
+    setError(undefined);
+    try {
+      setReloaded(await ask('POST reload', {}));
+    } catch (caught) {
+      setError(caught);
+    }
+  };
+  return (
+    <>
+      <Head title="Servers" sub={view.listening.map((address) => plain(address, 120)).join(' · ')}>
+        {view.listening[0] !== undefined && (
+          <CopyButton text={() => view.listening[0]!}>Copy the address</CopyButton>
+        )}
+        {has('reload') && may('act') && <Button onClick={reload}>Reload the configuration</Button>}
+      </Head>
+      {view.configProblem !== undefined && (
+        <Problem error={view.configProblem}>
+          <p>The file was not taken over. The configuration of before is in force.</p>
+        </Problem>
+      )}
+      <Problem error={error} />
+      {reloaded && <ReloadWords reloaded={reloaded} />}
+      {view.servers.length === 0 && (
+        <Empty title="The gateway has no servers.">Add one to the configuration file, and reload it.</Empty>
+      )}
+      {view.servers.length > 0 && (
+        <Panel label="Servers">
+          <Wide label="Servers, table">
+            <table class="list-table servers">
+              <thead>
+                <tr>
+                  <th>server</th>
+                  <th>state</th>
+                  <th>era</th>
+                  <th class="num">pid</th>
+                  <th class="num">restarts</th>
+                  <th class="num">calls/s</th>
+                  <th class="num">p95</th>
+                  <th class="num">errors</th>
+                  <th class="num">memory, cpu</th>
+                  <th class="num">now</th>
+                  <th>
+                    <span class="unseen">actions</span>
+                  </th>
+                </tr>
+              </thead>
+              {view.servers.map((server) => (
+                <Rows key={server.name} server={server} />
+              ))}
+            </table>
+          </Wide>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function Rows({ server }: { readonly server: ServerView }) {
+  const [process] = server.processes;
+  const { running, waiting } = server.load;
+  const isFailed = server.state === 'failed' || server.state === 'restarting';
+  return (
+    <tbody>
+      <tr>
+        <th scope="row">
+          <a class="row-link" href={to('server', server.name)}>
+            {plain(server.name, 60)}
+          </a>
+        </th>
+        <td>
+          <StateWord server={server} />
+          <span class="block soft small">{receiptWords(server, now.value)}</span>
+        </td>
+        <td>
+          <Era era={server.era} />
+        </td>
+        <td class="num">{server.kind === 'url' ? 'url' : (process?.pid ?? '—')}</td>
+        <td class="num">{server.restarts}</td>
+        <td class="num">
+          <Spark server={server.name} of="calls" /> {server.callsPerSecond.toFixed(1)}
+        </td>
+        <td class="num">{server.p95 === undefined ? '—' : span(server.p95)}</td>
+        <td class="num">{percent(server.errorShare)}</td>
+        <td class="num">
+          {server.rssBytes === undefined ? '—' : size(server.rssBytes)}
+          {server.cpu !== undefined && <span class="block soft small">{`${Math.round(server.cpu)} %`}</span>}
+        </td>
+        <td class="num" title={`${running} running, ${waiting} waiting`}>{`${running}+${waiting}`}</td>
+        <td class="num">
+          <ServerActions server={server} />
+        </td>
+      </tr>
+      {(isFailed || server.reason !== undefined) && (
+        <tr class="row-more">
+          <td />
+          <td colSpan={10}>
+            {server.reason !== undefined && <Text of={server.reason} max={400} />}
+            {server.lastExit && isFailed && (
+              <>
+                {' '}
+                {server.lastExit.reason !== server.reason && (
+                  <span class="soft">
+                    <Text of={server.lastExit.reason} max={200} />
+                  </span>
+                )}
+                {server.lastExit.stderr.length > 0 && (
+                  <pre class="bytes">
+                    <Text of={server.lastExit.stderr.slice(-3).join('\n')} max={1000} />
+                  </pre>
+                )}
+              </>
+            )}{' '}
+            <a href={to('server', server.name, 'logs')}>logs</a>
+          </td>
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+function ReloadWords({ reloaded }: { readonly reloaded: Reloaded }) {
+  const { added, changed, removed, unchanged, problem } = reloaded;
+  if (problem !== undefined)
+    return (
+      <Problem error={problem}>
+        <p>The configuration of before is in force.</p>
+      </Problem>
+    );
+  const words = [
+    ...(added.length > 0 ? [`added: ${added.join(', ')}`] : []),
+    ...(changed.length > 0 ? [`changed: ${changed.join(', ')}`] : []),
+    ...(removed.length > 0 ? [`removed: ${removed.join(', ')}`] : []),
+    `${plural(unchanged.length, 'server')} unchanged`,
+  ];
+  return (
+    <p class="notice" role="status">
+      {`Taken over. ${words.join(' · ')}`}
+    </p>
+  );
+}

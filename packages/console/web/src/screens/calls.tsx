@@ -1,0 +1,102 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { CallRow } from '../../../src/contract.js';
+import { CallTable } from '../calls/call-table.js';
+import { Filter, Select } from '../parts/controls.js';
+import { plural } from '../parts/format.js';
+import { Head, Panel } from '../parts/layout.js';
+import { Empty } from '../parts/states.js';
+import { plain } from '../parts/text.js';
+import { isGateway } from '../state/session.js';
+import { calls, status } from '../state/store.js';
+
+/** The calls that run, and the last ones. */
+export function Calls({ server: fixed }: { readonly server: string | undefined }) {
+  const [text, setText] = useState('');
+  const [outcome, setOutcome] = useState('');
+  const [server, setServer] = useState('');
+  const [limit, setLimit] = useState(100);
+  const wanted = fixed ?? (server === '' ? undefined : server);
+  const all = calls.all.value;
+  const [open, done] = useMemo(() => {
+    const found = all.filter((row) => fits(row, text.toLowerCase(), outcome, wanted)).reverse();
+    return [found.filter(({ state }) => state !== 'done'), found.filter(({ state }) => state === 'done')];
+  }, [all, text, outcome, wanted]);
+  return (
+    <div class="stack wide-gap">
+      <Head
+        title={fixed === undefined ? 'Calls' : 'Calls'}
+        sub={`${plural(open.length, 'call')} in flight, ${done.length} over`}
+      />
+      <div class="filter-bar">
+        <Filter label="Filter by tool, method or caller" value={text} onInput={setText} />
+        {isGateway() && fixed === undefined && (
+          <Select
+            label="Server"
+            value={server}
+            onChange={setServer}
+            choices={[
+              { value: '', say: 'all' },
+              ...(status.value?.servers ?? []).map(({ name }) => ({ value: name, say: plain(name, 60) })),
+            ]}
+          />
+        )}
+        <Select label="Outcome" value={outcome} onChange={setOutcome} choices={OUTCOMES} />
+      </div>
+      {open.length > 0 && (
+        <Panel title="In flight">
+          <CallTable rows={open} />
+        </Panel>
+      )}
+      {done.length > 0 && (
+        <Panel title="Over" side={<span class="soft">{`the last ${Math.min(done.length, limit)}`}</span>}>
+          <CallTable rows={done.slice(0, limit)} />
+          {done.length > limit && (
+            <button type="button" class="plain" onClick={() => setLimit(limit + 200)}>
+              Show more
+            </button>
+          )}
+        </Panel>
+      )}
+      {open.length + done.length === 0 && all.length > 0 && (
+        <Empty title="No call fits the filter.">
+          <button
+            type="button"
+            onClick={() => {
+              setText('');
+              setOutcome('');
+              setServer('');
+            }}
+          >
+            Clear the filter
+          </button>
+        </Empty>
+      )}
+      {all.length === 0 && (
+        <Empty title="No calls yet.">
+          {isGateway()
+            ? `Calls are seen from the moment at which the console was opened. Point a client at ${status.value?.listening[0] ?? 'the gateway'}, or call a tool from the screen of a server.`
+            : 'Choose a tool, and call it.'}
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+const OUTCOMES = [
+  { value: '', say: 'all' },
+  { value: 'ok', say: 'ok' },
+  { value: 'tool_error', say: 'tool error' },
+  { value: 'error', say: 'error' },
+  { value: 'cancelled', say: 'cancelled' },
+  { value: 'input_required', say: 'input required' },
+];
+
+function fits(row: CallRow, text: string, outcome: string, server: string | undefined): boolean {
+  if (outcome !== '' && row.outcome !== outcome) return false;
+  if (server !== undefined && row.server !== server) return false;
+  if (text === '') return true;
+  const { tool = '', prompt = '', uri = '', method, client } = row;
+  return `${tool} ${prompt} ${uri} ${method} ${client?.principal ?? ''} ${client?.name ?? ''} #${row.id}`
+    .toLowerCase()
+    .includes(text);
+}

@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import { Filter } from '../parts/controls.js';
+import { plural } from '../parts/format.js';
+import { Split } from '../parts/layout.js';
+import { Empty, Loading, Problem } from '../parts/states.js';
+import { plain } from '../parts/text.js';
+import { listOf, readList } from '../state/lists.js';
+import { Changes } from './changes.js';
+import { Prompt } from './prompt.js';
+import { type ScreenProps, under } from './screen.js';
+
+export function Prompts({ server, rest }: ScreenProps) {
+  const { items, isLoading, error, changes } = listOf('prompts', server).value;
+  const [filter, setFilter] = useState('');
+  const [chosen] = rest;
+  const prompt = items.find((item) => item['name'] === chosen);
+  const shown = items.filter((item) => String(item['name']).toLowerCase().includes(filter.toLowerCase()));
+  const list = (
+    <>
+      <Filter label="Filter the prompts" value={filter} onInput={setFilter} />
+      <div class="list-note soft">
+        <span>{isLoading ? 'reading …' : plural(items.length, 'prompt')}</span>
+        <button type="button" class="plain" onClick={() => void readList('prompts', server)}>
+          Read again
+        </button>
+      </div>
+      <Changes changes={changes} />
+      <ul class="list">
+        {shown.map((item) => {
+          const name = String(item['name']);
+          return (
+            <li key={name}>
+              <a href={under(server, 'prompts', name)} aria-current={name === chosen ? 'page' : undefined}>
+                <span class="list-name">{plain(name, 100)}</span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+  return (
+    <Split list={list} listLabel="Prompts" hasChoice={chosen !== undefined} back={under(server, 'prompts')}>
+      <Problem error={error} />
+      {prompt && <Prompt key={String(prompt['name'])} item={prompt} server={server} />}
+      {!prompt && (
+        <div class="hint">
+          <h1 tabIndex={-1}>Prompts</h1>
+          {isLoading ? (
+            <Loading what="Reading the prompts" />
+          ) : items.length === 0 ? (
+            <Empty title="It offers no prompts.">Its capabilities have none, or its list is empty.</Empty>
+          ) : (
+            <p class="soft">Choose a prompt to fill it in and get its messages.</p>
+          )}
+        </div>
+      )}
+    </Split>
+  );
+}

@@ -1,0 +1,43 @@
+import { signal } from '@preact/signals';
+
+/** Where the page is. Links have names and numbers only: arguments, results and keys are never in an address. */
+export interface Place {
+  readonly parts: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export const place = signal<Place>(read());
+
+export function startRouter(): void {
+  addEventListener('hashchange', () => {
+    place.value = read();
+  });
+}
+
+/** The address of a place of this page. */
+export function to(...parts: readonly (string | number)[]): string {
+  return `#/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`;
+}
+
+export function go(address: string): void {
+  location.hash = address;
+}
+
+function read(): Place {
+  const [path = '', search = ''] = location.hash
+    .replace(/^#enter=.*/, '')
+    .replace(/^#\/?/, '')
+    .split('?');
+  return {
+    parts: path.split('/').filter(Boolean).map(decoded),
+    query: Object.fromEntries(new URLSearchParams(search)),
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
