@@ -1,4 +1,5 @@
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import { scopeArguments } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { isFolderFault } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { reachObstacleOf } from '@isthmus/sdk/internal/transport/http-client/failures.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
@@ -89,7 +90,7 @@ function failed(error: IsthmusError, context: FailureContext): CliError {
   // The message of a dead child already has its most useful line.
   const tail = (died && stderrTail.length > 1) || late ? stderrTail : [];
   const message = oneLine(error.message);
-  const needsLogin = error.code === 'UNAUTHORIZED' && error.status === 401;
+  const needsLogin = error.code === 'UNAUTHORIZED' && (error.status === 401 || error.scopes !== undefined);
   return new CliError(
     needsLogin ? EXIT.needsLogin : connected ? EXIT.protocol : EXIT.cannotConnect,
     connected || message.startsWith('Cannot ') ? message : `${cannotConnect(message, context)}: ${message}`,
@@ -114,9 +115,7 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
         return 'The name of the host does not exist: check its spelling, and the network';
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
     case 'UNAUTHORIZED':
-      return error.status === 401 && target.kind === 'url'
-        ? `${commandLine('login', target)}, or --header "Authorization: Bearer …"; ${commandLine('probe', target)} shows what the login needs`
-        : 'This server needs other credentials: --header "Authorization: Bearer …"';
+      return unauthorizedHint(error, target);
     case 'HTTP_STATUS':
       return connected
         ? 'The log of the server may have the reason'
@@ -148,6 +147,16 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
     default:
       return `${commandLine('probe', target)} shows its capabilities`;
   }
+}
+
+function unauthorizedHint({ status, scopes }: IsthmusError, target: CommandTarget): string {
+  if (target.kind !== 'url' || (status !== 401 && !scopes))
+    return 'This server needs other credentials: --header "Authorization: Bearer …"';
+  if (target.auth?.mode === 'client-credentials')
+    return 'Check --client-id, the secret and --issuer; --scope names what to ask for';
+  const login = `${commandLine('login', target)}${scopeArguments(scopes ?? [])}`;
+  if (scopes) return `${login} asks for more`;
+  return `${login}, or --header "Authorization: Bearer …"; ${commandLine('probe', target)} shows what the login needs`;
 }
 
 /** A hint for failures of proxies, certificates and host names; undefined for other failures. */

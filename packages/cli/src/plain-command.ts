@@ -47,7 +47,7 @@ export function typedServe(target: TypedServe['target'], isQuiet: boolean): Type
   const listen = ['stdio'];
   return {
     target,
-    options: { listen, sse: true, watch: true, control: true, ...(isQuiet && { quiet: true }) },
+    options: { listen, sse: true, watch: true, control: true, record: true, ...(isQuiet && { quiet: true }) },
     isTyped: (name) => name === 'listen' || (name === 'quiet' && isQuiet),
   };
 }

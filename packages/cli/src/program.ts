@@ -49,12 +49,14 @@ async function translate(name: string, typed: readonly string[]): Promise<Comman
 
 /** Commands that take the command line of a program after `--`. */
 const TAKES_COMMAND: ReadonlySet<string> = new Set([
+  'inspect',
   'probe',
   'list',
   'call',
   'read',
   'prompt',
   'complete',
+  'task',
   'listen',
   'install',
   'bench',
@@ -82,6 +84,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
   'Operate:': {
     status: async () => (await import('./commands/gateway/status.js')).statusCommand(),
     logs: async () => (await import('./commands/gateway/logs.js')).logsCommand(),
+    console: async () => (await import('./commands/gateway/console.js')).consoleCommand(),
     doctor: async () => (await import('./commands/gateway/doctor.js')).doctorCommand(),
     restart: async () => (await import('./commands/gateway/actions.js')).restartCommand(),
     stop: async () => (await import('./commands/gateway/actions.js')).stopCommand(),
@@ -91,14 +94,16 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     config: async () => (await import('./commands/config.js')).configCommand(),
   },
   'Explore:': {
+    inspect: async ({ afterDashes }) => (await import('./commands/inspect.js')).inspectCommand(afterDashes),
     probe: async ({ afterDashes }) => (await import('./commands/probe.js')).probeCommand(afterDashes),
     list: async ({ afterDashes }) => (await import('./commands/list.js')).listCommand(afterDashes),
     call: async ({ afterDashes }) => (await import('./commands/call.js')).callCommand(afterDashes),
-    read: async ({ afterDashes }) => (await import('./commands/read.js')).readCommand(afterDashes),
+    read: async ({ afterDashes }) => (await import('./commands/explore/read.js')).readCommand(afterDashes),
     prompt: async ({ afterDashes }) =>
       (await import('./commands/explore/prompt.js')).promptCommand(afterDashes),
     complete: async ({ afterDashes }) =>
       (await import('./commands/explore/complete.js')).completeCommand(afterDashes),
+    task: async ({ afterDashes }) => (await import('./commands/explore/task.js')).taskCommand(afterDashes),
     listen: async ({ afterDashes }) =>
       (await import('./commands/explore/listen.js')).listenCommand(afterDashes),
   },

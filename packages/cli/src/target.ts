@@ -196,6 +196,7 @@ const BEFORE_COMMAND: Readonly<Record<string, string>> = {
   read: 'URI ',
   prompt: 'NAME ',
   complete: 'PROMPT argument=text ',
+  task: 'get ID ',
 };
 
 function isOnPath(command: string): boolean {

@@ -73,24 +73,38 @@ export interface ConfigFileSearch {
  */
 export function configFiles(
   given: readonly string[] | undefined,
-  {
-    env = process.env,
-    platform = process.platform,
-    home = homedir(),
-    exists = existsSync,
-  }: ConfigFileSearch = {},
+  search: ConfigFileSearch = {},
+): readonly string[] {
+  const found = findConfigFiles(given, search);
+  if (found.length > 0) return found;
+  throw usageError(
+    'No configuration file found',
+    `Give --config FILE, or define the servers in ${ownConfigFile(search)}; -- COMMAND ARGS… and --url URL need no file`,
+  );
+}
+
+/** The same. Empty: there are none. */
+export function findConfigFiles(
+  given: readonly string[] | undefined,
+  search: ConfigFileSearch = {},
 ): readonly string[] {
   if (given) return given;
+  const { env = process.env, exists = existsSync } = search;
   const listed = env['ISTHMUS_CONFIG']?.split(delimiter).filter(Boolean) ?? [];
   if (listed.length > 0) return listed;
+  const own = ownConfigFile(search);
+  return exists(own) ? [own] : [];
+}
+
+/** The file of this user that commands read without --config. */
+export function ownConfigFile({
+  env = process.env,
+  platform = process.platform,
+  home = homedir(),
+}: ConfigFileSearch = {}): string {
   const folder =
     platform === 'win32'
       ? join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'isthmus')
       : join(home, '.config', 'isthmus');
-  const own = join(folder, 'mcp.json');
-  if (exists(own)) return [own];
-  throw usageError(
-    'No configuration file found',
-    `Give --config FILE, or define the servers in ${own}; -- COMMAND ARGS… and --url URL need no file`,
-  );
+  return join(folder, 'mcp.json');
 }

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { attach } from '@isthmus/gateway/internal/daemon/attach.js';
 import { openPaths } from '@isthmus/gateway/internal/daemon/daemon-paths.js';
@@ -9,6 +8,7 @@ import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { onSignals } from '@isthmus/sdk/internal/server/own-process.js';
 import { EXIT } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';
+import { PROGRAM } from './own-program.js';
 
 /** Runs as the stdio server of a host, until the host is gone. `read` reads the definition of the server again. */
 export async function runAttach(first: AttachParams, read: () => Promise<AttachParams>): Promise<void> {
@@ -37,5 +37,3 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
   const { wasAttached } = await shim.ended;
   process.exit(wasAttached ? EXIT.ok : EXIT.cannotConnect);
 }
-
-const PROGRAM = fileURLToPath(new URL('../../bin/isthmus.js', import.meta.url));

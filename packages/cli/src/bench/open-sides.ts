@@ -72,6 +72,7 @@ async function openSide(
   const watched: Connector = {
     label: connector.label,
     identity: connector.identity,
+    extensions: connector.extensions,
     async connect() {
       const connection = await connector.connect();
       if (target.kind !== 'url') tap = tapStream(connection);

@@ -62,7 +62,7 @@ async function check(
   options: CheckClientOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { baseline: file, updateBaseline: update = false, only = [], era, failOn } = options;
+  const { baseline: file, updateBaseline: update = false, only = [], auth = false, era, failOn } = options;
   const transports = usableTransports(command, options.over);
   const baseline = file === undefined ? undefined : await readBaseline(file, { update });
   const line = createProgressLine(terminal.stderr, terminal.readsErrors ? 'live' : 'none', terminal.err);
@@ -74,6 +74,7 @@ async function check(
       version: VERSION,
       ...transports,
       only,
+      auth,
       ...(era && { eras: era === 'both' ? ['modern', 'legacy'] : [era] }),
       baseline: update ? undefined : baseline,
       boundMs: options.timeout,
@@ -92,7 +93,7 @@ async function check(
       options.json ? toJson(report, { failOn }) : renderReport(report, terminal, options),
     );
     if (file === undefined || !update) return exitCodeOf(report, failOn);
-    const scope = scopeOf(choose(only).checks);
+    const scope = scopeOf(choose(only, { auth }).checks);
     const { accepted } = await writeBaseline(file, report, {
       ...scope,
       ...(baseline && { previous: baseline }),

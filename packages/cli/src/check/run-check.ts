@@ -19,6 +19,7 @@ import { renderReport } from './render-report.js';
 import { readBaseline, writeBaseline, writeReports } from './report-files.js';
 import { countLost, renderThrough, runThrough } from './through.js';
 import { targetToCheck, toCheckOptions } from './to-check-options.js';
+import { toTokens } from './to-tokens.js';
 
 export async function runCheckCommand(
   args: readonly string[],
@@ -38,6 +39,7 @@ async function check(
   terminal: Terminal,
 ): Promise<number> {
   const chosen = toCheckOptions(options);
+  const tokens = await toTokens(options, target);
   const checked = targetToCheck(target, options);
   const baseline =
     options.baseline === undefined
@@ -49,6 +51,7 @@ async function check(
   const begun = exitBeforeFirstCheck(interruption, terminal, progress.end);
   const run: CheckOptions = {
     ...chosen,
+    ...(tokens && { tokens }),
     version: VERSION,
     signal,
     ...(baseline && !options.updateBaseline && { baseline }),

@@ -34,7 +34,10 @@ export function attachCommand(afterDashes: readonly string[] | undefined): Comma
         for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
         const auth = authModeOf(args, options);
         const flags = auth === undefined ? options : { ...options, auth };
-        return applyOptions(await withAuth(server, flags, { mayAsk, login: options }), options);
+        return applyOptions(
+          await withAuth(server, flags, { mayAsk, login: options, inDaemon: options.daemon }),
+          options,
+        );
       };
       // A reconnect reads the definition again, and never opens a browser.
       const params = await read(true);

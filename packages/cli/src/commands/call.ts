@@ -1,5 +1,6 @@
+import type { TaskHandle } from '@isthmus/sdk/internal/client/tasks/task-handle.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { LoggingLevel, Tool } from '@isthmus/sdk/internal/wire/model.js';
+import type { CallToolResult, LoggingLevel, Tool } from '@isthmus/sdk/internal/wire/model.js';
 import { type Command, Option } from 'commander';
 import {
   type Assignment,
@@ -24,6 +25,8 @@ export interface CallCommandOptions extends CommonOptions {
   readonly root?: readonly string[];
   readonly roots: boolean;
   readonly logLevel?: LoggingLevel;
+  /** Of `call` only: starts a task, and does not wait for its end. */
+  readonly task?: boolean;
 }
 
 /** The options of commands whose request may take long and may be answered with a question. */
@@ -60,11 +63,14 @@ export function callCommand(afterDashes: readonly string[] | undefined): Command
       `isthmus call tcp://127.0.0.1:4000 add --args '{"a": 2, "b": 3}' --json`,
       'isthmus call test_elicitation --answer username=ada -- isthmus demo',
     ],
-  }).option('--args <json>', 'all arguments at once, as a JSON object');
+  })
+    .option('--args <json>', 'all arguments at once, as a JSON object')
+    .option('--task', 'start a task, print its id, and do not wait for its end (see isthmus task)');
   return withRequestOptions(command).action(
     async (args: string[], given: GivenOptions<CallCommandOptions & { args?: string }>) => {
       const { target, rest, options } = await chooseTarget('call', args, afterDashes, given);
       const request = toRequest(target, rest, options.args);
+      if (options.task) (await import('./explore/task.js')).refuseCommand(target);
       const terminal = processTerminal();
       process.exitCode = await withSession(target, { ...options, cache: true }, terminal, (session) =>
         call(request, session, terminal, options),
@@ -112,15 +118,46 @@ async function call(
   const values = isAssignments(args) ? readArguments(args, schema) : args;
   for (const warning of schema ? unknownArguments(values, schema) : [])
     terminal.stderr.write(`${terminal.err.yellow('isthmus: warning:')} ${warning}\n`);
-  const result = await session.request(`The call of ${tool}`, (callOptions) =>
-    client.callTool(tool, values, callOptions),
-  );
+  const what = `The call of ${tool}`;
+  if (options.task) {
+    const task = await session.request(what, (callOptions) => client.startTask(tool, values, callOptions));
+    return started(tool, task, session, terminal, options);
+  }
+  const result = await session.request(what, (callOptions) => client.callTool(tool, values, callOptions));
+  return showResult(tool, result, terminal, options.json === true);
+}
+
+/** Prints the id of a task, or the result if the server has answered at once. */
+async function started(
+  tool: string,
+  task: TaskHandle,
+  session: CliSession,
+  terminal: Terminal,
+  options: CallCommandOptions,
+): Promise<number> {
+  if (task.id === undefined) {
+    terminal.stderr.write('isthmus: the server answered at once, without a task\n');
+    return showResult(tool, await task.result(), terminal, options.json === true);
+  }
   if (options.json) {
+    writeJson(terminal, await session.request('The task', (callOptions) => task.get(callOptions)));
+  } else terminal.stdout.write(`${oneLine(task.id)}\n`);
+  return EXIT.ok;
+}
+
+/** Prints the result of a tool, and returns the exit code. */
+export function showResult(
+  name: string,
+  result: CallToolResult,
+  terminal: Terminal,
+  isJson: boolean,
+): number {
+  if (isJson) {
     writeJson(terminal, result);
   } else {
     const text = renderToolResult(result, terminal);
     if (!result.isError) terminal.stdout.write(text);
-    else terminal.stderr.write(`${terminal.err.red(`isthmus: ${oneLine(tool)} failed:`)} ${text}`);
+    else terminal.stderr.write(`${terminal.err.red(`isthmus: ${oneLine(name)} failed:`)} ${text}`);
   }
   return result.isError ? EXIT.failed : EXIT.ok;
 }

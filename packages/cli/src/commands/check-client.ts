@@ -9,6 +9,7 @@ export interface CheckClientOptions extends ReportFiles {
   readonly over?: Over;
   readonly era?: Era | 'both';
   readonly only?: readonly string[];
+  readonly auth?: boolean;
   readonly timeout?: number;
   readonly jobs: number;
   readonly cwd?: string;
@@ -39,6 +40,7 @@ export function checkClientCommand(afterDashes: readonly string[] | undefined): 
       ]),
     )
     .option('--only <name>', 'only this check, suite or scenario; repeatable', collect)
+    .option('--auth', 'also check how the client logs in (OAuth), over HTTP')
     .option('-t, --timeout <ms>', 'limit for one server (default: 90000)', toMs)
     .option('-j, --jobs <number>', 'number of servers at the same time', toJobs, 2)
     .option('--cwd <folder>', 'the folder that the client runs in')
@@ -73,6 +75,7 @@ Examples:
   isthmus check-client -- node my-client.js {server}
   isthmus check-client --over http -- python client.py {url}
   isthmus check-client -- isthmus call echo text=hi -- {command...}
+  isthmus check-client --auth -- node my-client.js {server}
   isthmus check-client --only rounds --verbose -- node my-client.js {server}
 
 Exit codes:

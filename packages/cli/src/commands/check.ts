@@ -2,10 +2,11 @@ import { type Era, SUITES } from '@isthmus/check/internal/model.js';
 import type { FailOn } from '@isthmus/check/internal/run/grade.js';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReportFiles } from '../check/report-files.js';
+import type { TokenOptions } from '../check/to-tokens.js';
 import type { GivenOptions } from '../choose-target.js';
 import { type CommonOptions, clientCommand, collect } from '../common-options.js';
 
-export interface CheckCommandOptions extends CommonOptions, ReportFiles {
+export interface CheckCommandOptions extends CommonOptions, ReportFiles, TokenOptions {
   readonly suite?: readonly string[];
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
@@ -48,6 +49,18 @@ export function checkCommand(afterDashes: readonly string[] | undefined): Comman
     .option('--no-tools', 'call only the tools of --allow, not even those that are marked as read-only')
     .option('--allow <tool>', 'call this tool, whatever its annotations; repeatable', collect)
     .option('--args <tool=json>', 'arguments to call a tool with; repeatable', collect)
+    .option(
+      '--token <kind=source>',
+      'a token for checks of tokens: good, expired, foreign, weak, broad or other, from env:NAME or file:PATH; repeatable',
+      collect,
+    )
+    .option('--token-key <file>', 'the private key (PEM or JWK) of a test issuer, to sign such tokens with')
+    .option(
+      '--token-claims <json>',
+      'the claims of a good token: iss, aud, sub, scope (default aud: the URL)',
+    )
+    .option('--weak-scope <scopes>', 'the scopes of the weak token (default: none)')
+    .option('--broad-scope <scopes>', 'scopes that imply those of the good token')
     .option('--seed <number>', 'generate the same input as the run with this seed', toWhole)
     .option(
       '--fuzz <runs>',
@@ -84,6 +97,7 @@ const EXAMPLES = [
   'isthmus check http://127.0.0.1:8080/mcp --html report.html',
   'isthmus check --config .mcp.json weather --fail-on should',
   'isthmus check --suite tools --call-tools -- npx -y @modelcontextprotocol/server-everything',
+  'isthmus check https://example.com/mcp --token good=env:GOOD --token expired=env:OLD --token weak=file:weak.txt',
   "isthmus check --through 'isthmus serve --port {port}' -- node my-server.js",
 ];
 

@@ -20,11 +20,15 @@ export function demoCommand(): Command {
     .showHelpAfterError('(isthmus demo --help explains the options)')
     .exitOverride()
     .action(async ({ listen = ['stdio'], era }: { listen?: string[]; era?: Era }) => {
-      delayOptimization();
-      const served = await serve(createDemoServer(), listen.map(listenerFor), {
-        ownsProcess: true,
-        ...(era && { eras: [era] }),
-      });
+      delayOptimization({ compilesAtOnce: true });
+      const served = await serve(
+        createDemoServer(),
+        listen.map((address) => listenerFor(address)),
+        {
+          ownsProcess: true,
+          ...(era && { eras: [era] }),
+        },
+      );
       explain(served.addresses);
     });
 }

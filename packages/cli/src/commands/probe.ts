@@ -12,7 +12,7 @@ import {
   toReport,
 } from '../probe/probe-server.js';
 import { withSession } from '../session/session.js';
-import type { CommandTarget } from '../target.js';
+import { type CommandTarget, commandLine } from '../target.js';
 import { table } from '../terminal/table.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { cut, oneLine } from '../terminal/text.js';
@@ -67,7 +67,7 @@ async function withLoginFacts(error: unknown, target: CommandTarget): Promise<un
   const evidence = [...error.evidence, ...(await loginFactLines(target.url))];
   return new CliError(error.exitCode, error.message, {
     evidence,
-    ...(error.hint !== undefined && { hint: error.hint }),
+    hint: `${commandLine('login', target)}, or --header "Authorization: Bearer …"`,
   });
 }
 

@@ -13,7 +13,7 @@ import {
   surveyServers,
   toPortable,
 } from '@isthmus/sdk/internal/config/index.js';
-import { eraOf } from '@isthmus/sdk/internal/era/classify-probe.js';
+import { eraOf } from '@isthmus/sdk/internal/era/classify/classify-probe.js';
 import { REVISION_TABLE } from '@isthmus/sdk/internal/era/revisions.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';

@@ -6,6 +6,7 @@ import { CliError, EXIT } from '../cli-error.js';
 import { quote } from '../target.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
+import { actOnAll } from './act-on-all.js';
 import {
   type ControlContext,
   type ControlOptions,
@@ -24,6 +25,7 @@ export function actionCommand(
 ): Command {
   return controlCommand(action, { ...about, help: `${about.help}${EXITS}` })
     .argument('<name>', 'a server of the gateway')
+    .option('--all', 'of a cluster: in all its processes')
     .option('--json', 'print the status of the server afterwards, as JSON')
     .action(async (name: string, options: ControlOptions) => {
       process.exitCode = await runAction(action, name, options, { terminal: processTerminal() });
@@ -40,10 +42,12 @@ export function runAction(
   return withGateway({ ...options, server: name }, context, async (client) => {
     // Checked here first, for an error that suggests the right name.
     serverOf(await client.status(), name);
+    if (options.all) return actOnAll(await client.members({ action, server: name }), options, terminal);
     await client[action](name);
     const after = await settled(client, name);
     if (options.json) writeJson(terminal, after);
-    if (after.state === 'failed' && action !== 'stop') throw failed(action, after);
+    if ((after.state === 'failed' || after.state === 'needs-login') && action !== 'stop')
+      throw failed(action, after);
     if (!options.json) terminal.stdout.write(`${describe(action, after, terminal)}\n`);
     return EXIT.ok;
   });

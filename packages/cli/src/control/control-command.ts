@@ -18,6 +18,8 @@ export interface ControlOptions {
   readonly socket?: string;
   readonly pid?: number;
   readonly json?: boolean;
+  /** All processes of the cluster, and not only the one that is asked. */
+  readonly all?: boolean;
 }
 
 /** The surroundings of a command. Tests have their own. */

@@ -89,7 +89,7 @@ const TAIL_LINES = 10;
 
 export function paintState(text: string, out: Terminal['out']): string {
   if (text === 'ready') return out.green(text);
-  if (text === 'failed') return out.red(text);
+  if (text === 'failed' || text === 'needs-login') return out.red(text);
   return text === 'starting' || text === 'restarting' ? out.yellow(text) : out.dim(text);
 }
 

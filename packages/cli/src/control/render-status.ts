@@ -62,10 +62,12 @@ function cells(server: GatewayServerStatus): string[] {
   ];
 }
 
-function describeGateway({ version, pid, startedAt, listening }: GatewayStatus, now: number): string {
+function describeGateway(status: GatewayStatus, now: number): string {
+  const { version, pid, startedAt, listening, workers = [] } = status;
   const up = describeDuration(now - Date.parse(startedAt));
   const where = listening.length > 0 ? ` at ${listening.map(oneLine).join(', ')}` : '';
-  return `isthmus ${oneLine(version)}, pid ${pid}, up ${up || 'for a moment'}${where}`;
+  const many = workers.length > 0 ? `, ${workers.length} workers` : '';
+  return `isthmus ${oneLine(version)}, pid ${pid}${many}, up ${up || 'for a moment'}${where}`;
 }
 
 /** Which servers are not ready, and what to do. */
@@ -78,7 +80,7 @@ function summary(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[
   const others = unready.filter(({ needed }) => !needed);
   if (missing.length > 0) lines.push(out.red(`Not ready: ${names(missing)}.`));
   if (others.length > 0) lines.push(out.yellow(`Not ready, and not needed: ${names(others)}.`));
-  const [first] = unready.filter(({ state }) => state === 'failed');
+  const [first] = unready.filter(({ state }) => state === 'failed' || state === 'needs-login');
   if (first)
     lines.push(
       `${out.dim('hint:')} isthmus doctor ${quote(oneLine(first.name))} explains why, and how to fix it`,

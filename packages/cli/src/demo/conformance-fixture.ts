@@ -6,6 +6,7 @@ import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { PIXEL_PNG, READS, SILENCE_WAV } from './fixture-data.js';
 import { addElicitationTools } from './fixture-elicitation.js';
 import { addInputRoundTools } from './fixture-rounds.js';
+import { addTaskTools } from './fixture-tasks.js';
 
 /** The tools, resources and prompts that the official conformance suite needs, with its names. */
 export function addConformanceFixture(server: Server): void {
@@ -13,6 +14,7 @@ export function addConformanceFixture(server: Server): void {
   addReportingTools(server);
   addElicitationTools(server);
   addInputRoundTools(server);
+  addTaskTools(server);
   addSchemaTools(server);
   addChangeTools(server);
   addResources(server);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import {
   given,
   type ServerSpec,
@@ -54,14 +55,22 @@ function toScopes(text: string, before: readonly string[] = []): string[] {
   return [...before, ...text.split(/[\s,]+/).filter(Boolean)];
 }
 
+export interface WithAuthOptions {
+  /** False: a login that is missing is not made. */
+  readonly mayAsk?: boolean;
+  readonly login?: LoginFlags;
+  /** The daemon runs a login that is missing. */
+  readonly inDaemon?: boolean;
+}
+
 /**
  * The server with the login that the options ask for. With `browser` a login that is missing is made first: this is the only
- * way in which a command that is not `login` opens a page. `mayAsk` false: it is not made.
+ * way in which a command that is not `login` opens a page.
  */
 export async function withAuth<Spec extends ServerSpec>(
   spec: Spec,
   flags: AuthFlags & { readonly header?: readonly string[] | undefined },
-  { mayAsk = true, login = {} }: { readonly mayAsk?: boolean; readonly login?: LoginFlags } = {},
+  { mayAsk = true, login = {}, inDaemon = false }: WithAuthOptions = {},
 ): Promise<Spec> {
   if (spec.kind !== 'url') {
     if (flags.auth !== undefined || flags.clientId !== undefined) {
@@ -73,7 +82,7 @@ export async function withAuth<Spec extends ServerSpec>(
   if (mode === 'never' || hasAuthorization(spec, flags.header)) return spec;
   if (mode === 'browser' && mayAsk) {
     const { ensureLogin } = await import('./ensure-login.js');
-    await ensureLogin(spec.url, flags, login);
+    await ensureLogin(spec.url, flags, login, { inDaemon });
   }
   return { ...spec, auth: urlAuth(mode, flags) };
 }
@@ -102,10 +111,14 @@ export function clientOf(flags: AuthFlags): Omit<UrlAuth, 'mode'> {
   return given({ clientId, clientSecret, issuer, tokenEndpoint, scopes, resource });
 }
 
-function secretOf({ clientSecret, clientSecretFile: file }: AuthFlags): string | undefined {
-  if (file === undefined) return clientSecret ?? (process.env['ISTHMUS_CLIENT_SECRET'] || undefined);
+/** The file is read when the secret is needed, also by later renewals. That it can be read is checked at once. */
+function secretOf({ clientSecret, clientSecretFile }: AuthFlags): UrlAuth['clientSecret'] {
+  if (clientSecretFile === undefined)
+    return clientSecret ?? (process.env['ISTHMUS_CLIENT_SECRET'] || undefined);
+  const file = resolve(clientSecretFile);
   try {
-    return readFileSync(file, 'utf8').trim();
+    readFileSync(file, 'utf8');
+    return { file };
   } catch (error) {
     throw usageError(`Cannot read --client-secret-file ${file}: ${messageOf(error)}`);
   }
@@ -114,8 +127,8 @@ function secretOf({ clientSecret, clientSecretFile: file }: AuthFlags): string |
 /** The server with the token of its login as a header, for requests that are not made by the client. */
 export async function withToken<Spec extends ServerSpec>(spec: Spec): Promise<Spec> {
   if (spec.kind !== 'url' || !spec.auth) return spec;
-  const { specAuth } = await import('@isthmus/sdk/internal/host/spec-connector.js');
-  const login = await specAuth(spec.auth).forServer(new URL(spec.url));
+  const { sharedLogin } = await import('@isthmus/gateway/internal/logins/login-source.js');
+  const login = await sharedLogin(spec.auth).forServer(new URL(spec.url));
   const authorization = await login.authorization();
   return authorization === undefined ? spec : { ...spec, headers: { ...spec.headers, authorization } };
 }

@@ -1,41 +1,28 @@
-import { askServer } from '@isthmus/sdk/internal/oauth/discovery/ask-server.js';
-import { loginNetwork } from '@isthmus/sdk/internal/oauth/discovery/login-facts.js';
-import { statusOf } from '@isthmus/sdk/internal/oauth/login-status.js';
-import { resolveOAuth } from '@isthmus/sdk/internal/oauth/options.js';
-import { loginKey } from '@isthmus/sdk/internal/oauth/store/login-record.js';
-import { userLoginFolder, userLoginStore } from '@isthmus/sdk/internal/oauth/store/user-logins.js';
-import { takeLock } from '@isthmus/sdk/internal/process/lock.js';
 import type { AuthFlags } from './auth-options.js';
-import { type LoginFlags, toOAuthOptions } from './login-options.js';
+import type { LoginFlags } from './login-options.js';
+import { openLoginManager } from './open-login-manager.js';
+import { runLogin } from './run-login.js';
 
 /**
  * Logs in with a browser if there is no login for the server and the server wants one. Processes that need the same login
- * take turns, so that one page is opened.
+ * share it, so that one page is opened. `inDaemon`: the login goes on when this process is killed.
  */
-export async function ensureLogin(url: string, auth: AuthFlags, login: LoginFlags): Promise<void> {
-  const server = new URL(url);
-  const store = userLoginStore();
-  const key = loginKey(server);
-  const isLoggedIn = async () => {
-    const { state } = statusOf(server, await store.read(key), Date.now());
-    return state === 'valid' || state === 'stale';
-  };
-  if (await isLoggedIn()) return;
-  const flags = { ...auth, ...login };
-  const settings = resolveOAuth(toOAuthOptions(flags));
-  // A server that cannot be reached is reported by the command itself.
-  const answer = await askServer(server, loginNetwork(server, settings).http).catch(() => undefined);
-  if (answer?.status !== 401) return;
-  // Makes the folder.
-  await store.locked(key, async () => {});
-  const release = await takeLock(userLoginFolder(), `${key}.browser`, settings.timeoutMs);
-  try {
-    if (await isLoggedIn()) return;
-    const { runLogin } = await import('./run-login.js');
-    const say = (line: string) => void process.stderr.write(`isthmus: ${line}\n`);
-    // The input may be the protocol of a host.
-    await runLogin(url, flags, { say, input: process.stdin.isTTY ? process.stdin : undefined });
-  } finally {
-    release();
-  }
+export async function ensureLogin(
+  url: string,
+  auth: AuthFlags,
+  login: LoginFlags,
+  { inDaemon }: { readonly inDaemon: boolean },
+): Promise<void> {
+  await runLogin(
+    url,
+    { ...auth, ...login },
+    {
+      say: (line) => void process.stderr.write(`isthmus: ${line}\n`),
+      // The input may be the protocol of a host.
+      input: process.stdin.isTTY ? process.stdin : undefined,
+      logins: await openLoginManager({ start: inDaemon }),
+      onlyIfNeeded: true,
+      keep: inDaemon,
+    },
+  );
 }

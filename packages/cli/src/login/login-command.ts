@@ -1,8 +1,10 @@
+import type { UrlAuth } from '@isthmus/sdk/internal/config/server-spec.js';
+import { loginCommand as loginLine } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { Command } from 'commander';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { collect, toInput } from '../common-options.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
-import { type AuthFlags, clientOptions } from './auth-options.js';
+import { type AuthFlags, clientOf, clientOptions } from './auth-options.js';
 import { type LoginFlags, loginOptions } from './login-options.js';
 
 export interface LoginCommandOptions extends AuthFlags, LoginFlags {
@@ -30,21 +32,24 @@ export function loginCommand(): Command {
     .showHelpAfterError('(isthmus login --help explains the options)')
     .exitOverride()
     .action(async (server: string | undefined, options: LoginCommandOptions) => {
-      const { findLoginUrl, listStatus, renderStatus } = await import('./stored-logins.js');
+      const { findLoginServer, listStatus, renderStatus } = await import('./stored-logins.js');
       const terminal = processTerminal();
       if (options.status) {
-        const url = server === undefined ? undefined : await findLoginUrl('login', server, options);
-        const found = await listStatus(url);
+        const named = server === undefined ? undefined : await findLoginServer('login', server, options);
+        const found = await listStatus(named?.url);
         if (options.json) writeJson(terminal, found);
         else terminal.stdout.write(renderStatus(found, terminal));
         return;
       }
       if (server === undefined) throw usageError('No server given', 'isthmus login https://example.com/mcp');
-      const url = await findLoginUrl('login', server, options);
-      if (options.printToken) return printToken(url, options);
+      const { url, auth } = await findLoginServer('login', server, options);
+      if (options.printToken) return printToken(url, { ...auth, ...clientOf(options) });
       const { runLogin } = await import('./run-login.js');
       const say = (line: string) => void terminal.stderr.write(`isthmus: ${line}\n`);
-      const status = await runLogin(url, options, { say, input: process.stdin });
+      const { openLoginManager } = await import('./open-login-manager.js');
+      const status = await runLogin(url, options, {
+        ...{ say, input: process.stdin, logins: await openLoginManager(), configured: auth },
+      });
       // A terminal that is read would keep the process alive.
       process.stdin.destroy();
       if (options.json) writeJson(terminal, status);
@@ -53,14 +58,13 @@ export function loginCommand(): Command {
 }
 
 /** Only on request, and only on stdout. */
-async function printToken(url: string, options: LoginCommandOptions): Promise<void> {
-  const { oauth } = await import('@isthmus/sdk/internal/oauth/oauth.js');
-  const { userLoginStore } = await import('@isthmus/sdk/internal/oauth/store/user-logins.js');
-  const { toOAuthOptions } = await import('./login-options.js');
-  const login = await oauth({ ...toOAuthOptions(options), store: userLoginStore() }).login(url);
-  const authorization = await login.authorization();
+async function printToken(url: string, client: Omit<UrlAuth, 'mode'>): Promise<void> {
+  const { openLoginManager } = await import('./open-login-manager.js');
+  const auth = { mode: 'stored', ...client } as const;
+  const { authorization } = await (await openLoginManager()).authorization({ url, auth });
   if (authorization === undefined) {
-    throw new CliError(EXIT.needsLogin, 'There is no login for this server', { hint: 'isthmus login URL' });
+    const hint = loginLine(url);
+    throw new CliError(EXIT.needsLogin, 'There is no login for this server', { hint });
   }
   process.stdout.write(`${authorization.replace(/^Bearer /, '')}\n`);
 }
@@ -87,9 +91,9 @@ export function logoutCommand(): Command {
       if ((server === undefined) === (options.all !== true)) {
         throw usageError('Give one server, or --all', 'isthmus logout https://example.com/mcp');
       }
-      const { endLogins, findLoginUrl } = await import('./stored-logins.js');
-      const url = server === undefined ? undefined : await findLoginUrl('logout', server, options);
-      const ended = await endLogins(url, options.forgetClient === true);
+      const { endLogins, findLoginServer } = await import('./stored-logins.js');
+      const named = server === undefined ? undefined : await findLoginServer('logout', server, options);
+      const ended = await endLogins(named?.url, options.forgetClient === true);
       for (const each of ended) process.stderr.write(`isthmus: Logged out of ${each}\n`);
       if (ended.length === 0) process.stderr.write('isthmus: There is no such login\n');
     });
@@ -110,7 +114,7 @@ Examples:
 Exit codes:
   0  success
   2  the command line or the configuration file is invalid
-  3  cannot connect to the server
+  3  the server, or its authorization server, cannot be reached
   5  the login failed, was not finished in time, or (--print-token) there is none
   130  interrupted by Ctrl-C`;
 

@@ -1,48 +1,71 @@
-import { loginNetwork } from '@isthmus/sdk/internal/oauth/discovery/login-facts.js';
-import { type LoginStatus, statusOf } from '@isthmus/sdk/internal/oauth/login-status.js';
-import { resolveOAuth } from '@isthmus/sdk/internal/oauth/options.js';
-import { revokeLogin } from '@isthmus/sdk/internal/oauth/refresh.js';
-import { userLoginStore } from '@isthmus/sdk/internal/oauth/store/user-logins.js';
+import type { UrlAuth } from '@isthmus/sdk/internal/config/server-spec.js';
+import type { LoginStatus } from '@isthmus/sdk/internal/oauth/login-status.js';
 import { httpUrl } from '@isthmus/sdk/internal/transport/http-client/options.js';
 import { usageError } from '../cli-error.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
+import { openLoginManager } from './open-login-manager.js';
 
-/** The URL of a server that was named by its URL, or by its name in a configuration file. */
-export async function findLoginUrl(
+/** A server that a user can log in to. */
+export interface LoginServer {
+  readonly url: string;
+  /** What its file says about the login. */
+  readonly auth: Omit<UrlAuth, 'mode'>;
+}
+
+/** The server that was named by its URL, or by its name in a configuration file. */
+export async function findLoginServer(
   command: string,
   server: string,
   options: { readonly config?: readonly string[]; readonly input?: Readonly<Record<string, string>> },
-): Promise<string> {
-  if (/^https?:\/\//i.test(server) && !options.config) return httpUrl(server).href;
-  const { configFiles } = await import('../attach/find-server.js');
+): Promise<LoginServer> {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(server) && !options.config)
+    return { url: httpUrl(server).href, auth: {} };
+  const { findConfigFiles, ownConfigFile } = await import('../attach/find-server.js');
   const { findConfigured } = await import('../config-target.js');
-  const { target } = await findConfigured(command, configFiles(options.config), server, options.input);
-  if (target.kind === 'url') return httpUrl(target.url).href;
-  throw usageError(`${oneLine(server)} is a command; only a server at a URL has a login`);
+  const files = findConfigFiles(options.config);
+  if (files.length === 0) {
+    throw usageError(
+      `"${oneLine(server)}" is not a URL, and there is no configuration file with servers`,
+      `isthmus ${command} https://example.com/mcp; or --config FILE NAME; or define it in ${ownConfigFile()}`,
+    );
+  }
+  const { target } = await findConfigured(command, files, server, options.input);
+  if (target.kind !== 'url')
+    throw usageError(`${oneLine(server)} is a command; only a server at a URL has a login`);
+  const { mode = 'stored', audience: _audience, ...auth } = target.auth ?? {};
+  if (mode !== 'stored') {
+    throw usageError(`${oneLine(server)} has "auth": "${mode}" in its file, which needs no login of a user`);
+  }
+  return { url: httpUrl(target.url).href, auth };
 }
 
-/** The stored logins, without secrets; all of them, or those for a URL. */
+/** The logins, without secrets; all of them, or those for a URL. */
 export async function listStatus(url: string | undefined): Promise<readonly LoginStatus[]> {
-  const now = Date.now();
-  const found = (await userLoginStore().list()).map(({ record }) => statusOf(record.server, record, now));
-  return found
-    .filter(({ server }) => url === undefined || server === nameOf(url))
-    .sort((a, b) => a.server.localeCompare(b.server));
+  const found = await (await openLoginManager()).list();
+  return found.filter(({ server }) => url === undefined || server === nameOf(url));
 }
 
 export function renderStatus(found: readonly LoginStatus[], { width, out }: Terminal): string {
   if (found.length === 0) return 'no logins\n';
-  const rows = found.map((login) => [
-    oneLine(login.server),
-    STATES[login.state],
-    oneLine(login.issuer ?? ''),
-    oneLine(login.scopes.join(' ')) || 'no scopes',
-    login.expiresAt === undefined ? 'no end known' : `until ${new Date(login.expiresAt).toISOString()}`,
-    login.isRenewable ? 'renewable' : 'not renewable',
-  ]);
-  return table(rows, { width, paint: (text, column) => (column === 0 ? out.bold(text) : text) });
+  const rows = found.map((login) => [oneLine(login.server), STATES[login.state], ...detailsOf(login)]);
+  const busy = found.flatMap(({ server, page }) => (page === undefined ? [] : [{ server, page }]));
+  return [
+    table(rows, { width, paint: (text, column) => (column === 0 ? out.bold(text) : text) }),
+    ...busy.map(({ server, page }) => `Log in to ${oneLine(server)} on this page: ${page}\n`),
+  ].join('');
+}
+
+/** What is known of a login. One that cannot be used has a reason and no scopes. */
+function detailsOf({ state, issuer = '', scopes, expiresAt, isRenewable, reason }: LoginStatus): string[] {
+  if (state !== 'valid' && state !== 'stale') return [oneLine(issuer), oneLine(reason ?? '')];
+  return [
+    oneLine(issuer),
+    oneLine(scopes.join(' ')) || 'no scopes',
+    expiresAt === undefined ? 'no end known' : `until ${new Date(expiresAt).toISOString()}`,
+    isRenewable ? 'renewed when it is used' : 'not renewable: log in again then',
+  ];
 }
 
 const STATES = {
@@ -50,27 +73,13 @@ const STATES = {
   valid: 'logged in',
   stale: 'logged in (renewed with the next request)',
   'needs-login': 'needs login',
+  busy: 'login under way',
 } as const;
 
-/**
- * Revokes and forgets logins; returns their servers. The registration of the client is kept for the next login, unless it
- * is to be forgotten, too.
- */
+/** Revokes and forgets logins; returns their servers. */
 export async function endLogins(url: string | undefined, forgetClient: boolean): Promise<readonly string[]> {
-  const store = userLoginStore();
-  const settings = resolveOAuth({
-    store,
-    onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
-  });
-  const ended: string[] = [];
-  for (const { key, record } of await store.list()) {
-    if (url !== undefined && record.server !== nameOf(url)) continue;
-    const isKept = record.client.kind === 'registered' && !forgetClient;
-    if (isKept) await store.write(key, { ...record, token: undefined, reason: 'logged out' });
-    else await store.delete(key);
-    if (record.token || !isKept) ended.push(record.server);
-    await revokeLogin(record, loginNetwork(new URL(record.server), settings), settings);
-  }
+  const { ended, warnings } = await (await openLoginManager()).end(url, forgetClient);
+  for (const warning of warnings) process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`);
   return ended;
 }
 

@@ -7,6 +7,7 @@ import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { type DecodedMessage, isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CliSession } from '../session/session.js';
 import { oneLine } from '../terminal/text.js';
+import { type AppTool, appToolsOf } from './app-tools.js';
 import { findOddities, type Oddity } from './oddities.js';
 
 /** Lists everything that a connected server declares. A list that fails becomes a part of the report. */
@@ -56,7 +57,7 @@ export function countDropped(): { readonly counts: ReadonlyMap<string, number>; 
   return { counts, stop: () => void events.dropped.unsubscribe(count) };
 }
 
-type ListedItem = { name: string; inputSchema?: unknown; uri?: string };
+type ListedItem = { name: string; inputSchema?: unknown; uri?: string; _meta?: unknown };
 
 async function tryList(
   session: CliSession,
@@ -78,6 +79,7 @@ async function tryList(
             kind === 'tools' && !(isJsonObject(inputSchema) && inputSchema['type'] === 'object'),
         )
         .map(({ name }) => oneLine(String(name))),
+      apps: kind === 'tools' ? appToolsOf(items) : [],
     };
   } catch (error) {
     const code = error instanceof ProtocolError ? `${error.code} ` : '';
@@ -100,6 +102,8 @@ export type ListOutcome =
       readonly repeated: readonly string[];
       /** Tools without an input schema, or with one that is not for an object. */
       readonly withoutSchema: readonly string[];
+      /** Tools that have to do with user interfaces. */
+      readonly apps: readonly AppTool[];
     }
   | { readonly error: string; readonly methodNotFound: boolean; readonly ms: number };
 

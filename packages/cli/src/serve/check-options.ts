@@ -42,6 +42,8 @@ const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
   demo: [
     ...ABOUT_ONE,
     ...ABOUT_MANY,
+    'console',
+    'record',
     'maxConcurrent',
     'maxParked',
     'rateLimit',
@@ -49,6 +51,10 @@ const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
     'logLevel',
     'logFormat',
     'debug',
+    'auditLog',
+    'auditMaxSize',
+    'auditKeep',
+    'auditArguments',
   ],
 };
 
@@ -76,7 +82,15 @@ const ABOUT_HTTP: readonly Name[] = [
     'jwtJwks',
     'operator',
     'authServer',
+    'introspectClient',
+    'introspectSecretFile',
+    'introspectUrl',
+    'connectClient',
+    'connectSecretFile',
+    'loginFolder',
+    'loginKey',
     'resource',
+    'trustProxy',
     'allowOrigin',
     'allowHeader',
   ] as const),
@@ -88,6 +102,8 @@ const ABOUT_HTTP: readonly Name[] = [
     'sessionTimeout',
     'stateless',
     'resumableEvents',
+    'cluster',
+    'workers',
   ] as const),
 ];
 

@@ -1,8 +1,11 @@
 import type { GatewayOptions } from '@isthmus/gateway/internal/gateway.js';
+import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import { type Owned, ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
+import type { JoinedCluster } from '../cluster/cluster-options.js';
+import { checkWorkerAddresses } from '../workers/worker-options.js';
+import type { HttpAccess } from './access/http-access.js';
 import { cannotListen } from './addresses.js';
-import type { HttpAccess } from './http-access.js';
 import { tellDescriptors } from './operator.js';
 
 /** What every gateway of the command line has, whatever it serves. */
@@ -10,13 +13,24 @@ export interface ServedInputs {
   readonly addresses: readonly string[];
   readonly access: HttpAccess;
   readonly graceMs?: number | undefined;
+  /** Set if this process serves together with others. It leaves the cluster when it ends. */
+  readonly joined?: JoinedCluster | undefined;
   /** Writes a warning for the person who runs the gateway. */
   readonly warn: (line: string) => void;
 }
 
 type AccessOptions = Pick<
   GatewayOptions,
-  'addresses' | 'endpoint' | 'sse' | 'healthPaths' | 'operators' | 'tellsStderr' | 'graceMs'
+  | 'addresses'
+  | 'endpoint'
+  | 'sse'
+  | 'healthPaths'
+  | 'operators'
+  | 'connect'
+  | 'tellsStderr'
+  | 'graceMs'
+  | 'cluster'
+  | 'connections'
 >;
 
 /**
@@ -24,21 +38,52 @@ type AccessOptions = Pick<
  * depend on what is served: the demo, one server, or the servers of files. `onHangup` is for SIGHUP.
  */
 export async function openServed<T extends Owned>(
-  { addresses, access, graceMs, warn }: ServedInputs,
+  { addresses, access, graceMs, joined, warn }: ServedInputs,
   open: (options: AccessOptions) => Promise<T>,
   onHangup?: (opened: T) => void,
 ): Promise<T> {
   const { endpoint, places, isPrivate: tellsStderr } = access;
-  const opened = await open({ addresses, endpoint, ...places, tellsStderr, graceMs }).catch(
-    (error: unknown) => {
-      throw cannotListen(addresses, error);
-    },
-  );
+  const { cluster } = joined ?? {};
+  if (joined?.worker) checkWorkerAddresses(addresses);
+  const opened = await open({
+    ...{ addresses, endpoint, ...places, tellsStderr, graceMs, cluster },
+    connections: joined?.worker?.connections,
+  }).catch(async (error: unknown) => {
+    await cluster?.leave();
+    throw cannotListen(addresses, error);
+  });
   tellDescriptors(warn);
-  const departure = planDeparture({ isStdio: addresses.includes('stdio'), graceMs });
-  ownProcess(opened, departure, onHangup && (() => onHangup(opened)));
+  const { worker } = joined ?? {};
+  const departure = planDeparture({
+    isStdio: addresses.includes('stdio'),
+    graceMs,
+    drainMs: joined?.drainMs,
+  });
+  const owned = joined ? drainedFirst(opened, joined) : opened;
+  ownProcess(owned, departure, onHangup && (() => onHangup(opened)), worker?.signals);
+  worker?.owned(departure.exitMs);
   return opened;
 }
+
+/**
+ * When the process is told to end, the other members and the balancers hear of it first. Meanwhile it goes on serving.
+ * Where no other member is ready, there is nothing to wait for.
+ */
+function drainedFirst(opened: Owned, { cluster, drainMs }: JoinedCluster): Owned {
+  return {
+    closed: opened.closed.then(() => cluster.leave()),
+    async close(how) {
+      const { members } = cluster;
+      await within(systemClock, SAY_MS, cluster.drain());
+      const isAlone = members.all.every(({ id, state }) => members.isSelf(id) || state !== 'ready');
+      if (!isAlone) await within(systemClock, drainMs, opened.closed);
+      await opened.close(how);
+    },
+  };
+}
+
+/** How long the store may take to hear that this process ends. */
+const SAY_MS = 500;
 
 /** Serves our own demo server. It runs in this process. Returns the real addresses. */
 export async function serveDemo(
@@ -47,6 +92,7 @@ export async function serveDemo(
 ): Promise<readonly string[]> {
   const { createGateway } = await import('@isthmus/gateway/internal/create-gateway.js');
   const { createDemoServer } = await import('../demo/demo-server.js');
+  const metrics = await metricsOf(inputs.joined);
   const gateway = await openServed(inputs, (options) =>
     createGateway({
       ...options,
@@ -54,8 +100,15 @@ export async function serveDemo(
       own: { name: 'demo', service: createDemoServer() },
       host: { ledger: false },
       stateKeys,
-      metrics: async () => ({ type: 'text/plain; version=0.0.4', text: '' }),
+      metrics: async () => ({ type: 'text/plain; version=0.0.4', text: await metrics() }),
     }),
   );
   return gateway.addresses;
+}
+
+/** The demo alone counts nothing. */
+async function metricsOf(joined: JoinedCluster | undefined): Promise<() => Promise<string>> {
+  if (!joined) return async () => '';
+  const { createClusterMetrics } = await import('@isthmus/gateway/internal/telemetry/cluster-metrics.js');
+  return createClusterMetrics(joined.cluster).render;
 }

@@ -75,6 +75,8 @@ export function toGatewayServers(
   }
   return {
     units: placed.map(({ unit }) => unit),
+    // A file without the block restricts nothing.
+    access: servers.gateway?.access ?? {},
     problem: undefined,
     kept: kept.length > 0 ? kept.join('; ') : undefined,
     warnings: lines,

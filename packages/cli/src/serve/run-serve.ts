@@ -1,9 +1,12 @@
+import type { RunningGateway } from '@isthmus/gateway/internal/run-gateway.js';
 import { secretsOfWords } from '@isthmus/gateway/internal/secrets.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { delayOptimization } from '../delay-optimization.js';
+import { howWeWereCalled } from '../hosts/paste-lines.js';
 import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf, listenAt } from './addresses.js';
@@ -42,10 +45,12 @@ export async function runServe(typed: TypedServe): Promise<void> {
 }
 
 /** Serves the servers of files, the demo, or one server. */
-async function serveTyped(typed: TypedServe): Promise<void> {
-  const { target, options, isTyped } = typed;
-  const operator = createOperator(processTerminal(), options);
+async function serveTyped(given: TypedServe): Promise<void> {
+  const operator = createOperator(processTerminal(), given.options);
   surviveRejections(operator);
+  const typed = await asWorker(given, operator);
+  if (!typed) return;
+  const { target, options, isTyped } = typed;
   delayOptimization();
   if (process.pid === 1) operator.say(`isthmus: warning: ${FIRST_PROCESS}`);
   const addresses = addressesOf(options);
@@ -56,17 +61,34 @@ async function serveTyped(typed: TypedServe): Promise<void> {
   const { verbose = false } = options;
   if (serving === 'files' || serving === 'named') {
     const { serveConfig } = await import('./serve-config.js');
-    return serveConfig(options, (real, names, needsKey) =>
-      announce(real, describeGateway(real, names, { needsKey, verbose })),
+    return serveConfig(
+      options,
+      (real, names, needsKey) => announce(real, describeGateway(real, names, { needsKey, verbose })),
+      (running) => tellConsole(running, options, operator),
     );
   }
   if (target) return runSingle({ ...typed, target: await withLogin(target, options) }, addresses, operator);
   const { serveDemo } = await import('./open-served.js');
   const { readStateKeys } = await import('./telemetry-options.js');
+  const { joinPlanned, readClusterPlan } = await import('../cluster/cluster-options.js');
   const inputs = await inputsFor(options, addresses, operator);
-  const real = await serveDemo(inputs, readStateKeys(options.stateKey));
+  const joined = await joinPlanned(readClusterPlan(options));
+  const real = await serveDemo({ ...inputs, joined }, readStateKeys(options.stateKey));
   const needsKey = inputs.access.hasPrincipals;
   announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
+}
+
+/** With `--workers` this is one of the workers, or their parent. Undefined: it was the parent, and all have ended. */
+async function asWorker(typed: TypedServe, operator: Operator): Promise<TypedServe | undefined> {
+  const { workers: count = 1, control } = typed.options;
+  if (count === 1) return typed;
+  const { isWorker, linkToParent } = await import('../workers/worker-link.js');
+  if (isWorker()) {
+    return { ...typed, options: { ...typed.options, worker: await linkToParent() } };
+  }
+  const { runWorkers } = await import('../workers/run-workers.js');
+  await runWorkers({ count, control }, operator);
+  return undefined;
 }
 
 /** Loads what is about logins only for a URL, so that a command starts fast. */
@@ -105,13 +127,16 @@ async function runSingle(
   const { hasPrincipals } = inputs.access;
   const ofMany = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   const announce = announcer(options, operator);
+  const { joined, ...telemetry } = await openTelemetry(options, false);
   return serveSingle(
     servedSpec(target, options, { processes: isOnlyStdio ? 'per-conversation' : ofMany }),
     {
       ...inputs,
       graceMs: options.grace,
-      telemetry: await openTelemetry(options, false),
+      telemetry,
+      joined,
       quiet,
+      tellConsole: (running) => tellConsole(running, options, operator),
       announce: (real, what, name) =>
         announce(real, describeAddresses(real, { name, what, needsKey: hasPrincipals, verbose })),
     },
@@ -122,19 +147,39 @@ async function runSingle(
 }
 
 async function inputsFor(options: ServeCommandOptions, addresses: readonly string[], operator: Operator) {
-  const { openHttpAccess } = await import('./http-access.js');
+  const { openHttpAccess } = await import('./access/http-access.js');
   const warn = (line: string) => operator.say(`isthmus: warning: ${line}`);
   return { addresses, access: openHttpAccess(options, addresses, warn), warn };
 }
 
 /** Says where it can be used: to people on stderr, and with `--json` to programs on stdout. */
-function announcer({ quiet, json, logFormat }: ServeCommandOptions, operator: Operator) {
+function announcer({ quiet, json, logFormat, worker }: ServeCommandOptions, operator: Operator) {
   return (real: readonly string[], lines: readonly string[]): void => {
+    worker?.ready();
+    if (worker?.speaks === false) return;
     if (!quiet && logFormat === 'json') {
       operator.say(`isthmus: serving at ${real.join(', ')}`, { event: 'serving', addresses: real });
     } else if (!quiet) for (const line of lines) operator.say(line);
-    if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
+    if (json)
+      process.stdout.write(`${JSON.stringify({ addresses: real, pid: worker?.parentPid ?? process.pid })}\n`);
   };
+}
+
+/** Opens the console that `--console ADDRESS` asks for, and prints a link to it. */
+async function tellConsole(
+  running: Pick<RunningGateway, 'console'>,
+  { console: at, worker }: ServeCommandOptions,
+  operator: Operator,
+): Promise<void> {
+  // The first worker has the console. One that replaces it has it at the same address.
+  if (at === undefined || at === 'off' || (worker && worker.slot !== 1)) return;
+  try {
+    const { url } = await running.console('record');
+    operator.say(`Console:  ${url}`, { event: 'console' });
+    operator.say(`  The link works once, within 60 s. For another one: ${howWeWereCalled()} console`);
+  } catch (error) {
+    operator.say(`isthmus: warning: the console could not be opened: ${messageOf(error)}`);
+  }
 }
 
 /** An unhandled rejection is a bug of one call. It must not end all servers. */
@@ -149,13 +194,19 @@ function surviveRejections(operator: Operator): void {
 function needsGateway({ logLevel }: ServeCommandOptions, isTyped: TypedServe['isTyped']): boolean {
   const names = [
     'stateKey',
+    'cluster',
+    'workers',
     'name',
     'maxConcurrent',
     'maxParked',
     'rateLimit',
     'grace',
+    'console',
+    'record',
     'logFormat',
     'debug',
+    'auditLog',
+    'auditArguments',
   ] as const;
   return names.some(isTyped) || logLevel === 'debug' || logLevel === 'trace';
 }

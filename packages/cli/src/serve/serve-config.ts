@@ -14,8 +14,8 @@ import { splitCommand } from '../compat/split-command.js';
 import { commandTarget, quote } from '../target.js';
 import { createPrompter, type Prompter } from '../terminal/ask-form.js';
 import { processTerminal } from '../terminal/terminal.js';
+import { openHttpAccess } from './access/http-access.js';
 import { addressesOf } from './addresses.js';
-import { openHttpAccess } from './http-access.js';
 import { openServed } from './open-served.js';
 import { askInputs, filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
@@ -26,9 +26,13 @@ import { openTelemetry } from './telemetry-options.js';
 export type Announce = (addresses: readonly string[], names: readonly string[], needsKey: boolean) => void;
 
 /** Serves all servers of some files. A server that cannot be started does not affect the others. */
-export async function serveConfig(options: ServeCommandOptions, announce: Announce): Promise<void> {
+export async function serveConfig(
+  options: ServeCommandOptions,
+  announce: Announce,
+  tellConsole: (running: RunningGateway) => Promise<void>,
+): Promise<void> {
   const { files, skipMissing } = filesOf(options.config, options.import);
-  const telemetry = await openTelemetry(options, true);
+  const { joined, ...telemetry } = await openTelemetry(options, true);
   const { log } = telemetry;
   const warn = (line: string) => log.warn({}, line);
   let running: RunningGateway | undefined;
@@ -54,16 +58,17 @@ export async function serveConfig(options: ServeCommandOptions, announce: Announ
     const rules = { hasPrincipals, gateway: { limits }, maxParked: options.maxParked };
     const named = namedServers(options, hasPrincipals);
     read = (change) => withNamed(toGatewayServers(change, rules, running?.gateway.definitions ?? []), named);
-    const { units, warnings } = read(watch.current);
+    const { units, access: callerRules, warnings } = read(watch.current);
     for (const warning of warnings) warn(warning);
     if (units.length === 0) warn(`there are no servers in ${labelOf(files)}`);
     running = await openServed(
-      { addresses, access, graceMs: options.grace ?? settings.drainMs, warn },
+      { addresses, access, graceMs: options.grace ?? settings.drainMs, joined, warn },
       (common) =>
         runGateway({
           ...telemetry,
           ...common,
           units,
+          access: callerRules,
           separator: options.separator ?? settings.separator,
           patienceMs: settings.patienceMs,
           read: async () => read!(await watch.reread()),
@@ -72,11 +77,13 @@ export async function serveConfig(options: ServeCommandOptions, announce: Announ
     );
   } catch (error) {
     watch.close();
+    await joined?.cluster.leave();
     throw error;
   }
   const { gateway, closed } = running;
   void closed.then(() => watch.close());
   announce(gateway.addresses, gateway.names, needsKey);
+  await tellConsole(running);
 }
 
 /** Only with a terminal, and if stdin does not belong to the protocol. */

@@ -1,13 +1,16 @@
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import { type Command, Option } from 'commander';
 import { addServerFlags } from '../add-server-flags.js';
+import { addClusterOptions, type ClusterFlags } from '../cluster/cluster-options.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
+import { type ConsoleAddress, toConsoleAddress } from '../console/console-address.js';
 import { type AuthFlags, authOptions } from '../login/auth-options.js';
+import { addWorkerOptions, type WorkerFlags } from '../workers/worker-options.js';
 import { DEFAULT_ADDRESS } from './addresses.js';
 import { env, toCount, toCountOrNone, toPath, toPaths, toPort } from './option-values.js';
 
 /** What `isthmus serve` takes. */
-export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'> {
+export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'>, ClusterFlags, WorkerFlags {
   readonly listen?: readonly string[];
   readonly host?: string;
   readonly port?: number;
@@ -43,7 +46,15 @@ export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'> {
   readonly jwtIssuer?: string;
   readonly jwtScope?: readonly string[];
   readonly authServer?: readonly string[];
+  readonly introspectClient?: string;
+  readonly introspectSecretFile?: string;
+  readonly introspectUrl?: string;
+  readonly connectClient?: string;
+  readonly connectSecretFile?: string;
+  readonly loginFolder?: string;
+  readonly loginKey?: string;
   readonly resource?: string;
+  readonly trustProxy?: readonly string[];
   readonly operator?: readonly string[];
   readonly allowUnauthenticated?: boolean;
   readonly allowOrigin?: readonly string[];
@@ -62,8 +73,15 @@ export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'> {
   readonly stateKey?: string;
   readonly logLevel?: string;
   readonly logFormat?: 'pretty' | 'json';
+  readonly auditLog?: string;
+  readonly auditMaxSize?: number;
+  readonly auditKeep?: number;
+  readonly auditArguments?: boolean;
   readonly debug?: boolean;
   readonly control: boolean;
+  readonly console?: ConsoleAddress;
+  /** `false` with --no-record. */
+  readonly record: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
@@ -135,7 +153,10 @@ export function addServeOptions(command: Command): Command {
     .option(
       '--state-key <file>',
       'a file with keys that seal requestState, one a line, so that replicas with the same keys accept the rounds of each other; the first seals, all open. Or ISTHMUS_STATE_KEY. A key itself does not belong on the command line',
-    )
+    );
+  addWorkerOptions(command);
+  addClusterOptions(command);
+  command
     .optionsGroup('Logging:')
     .addOption(
       env('--log-level <level>', 'the lowest level that is logged (default: info)', 'LOG_LEVEL').choices([
@@ -145,8 +166,18 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       env('--log-format <format>', 'for people or for programs', 'LOG_FORMAT').choices(['pretty', 'json']),
     )
+    .option('--audit-log <file>', 'write down every call to this file, one line of JSON each')
+    .option('--audit-max-size <bytes>', 'a longer file is kept as FILE.1 (default: 10485760)', toCount)
+    .option('--audit-keep <count>', 'how many older files are kept (default: 5)', toCountOrNone)
+    .option('--audit-arguments', 'also write down the arguments of calls, without what looks like a secret')
     .option('--debug', 'short for --log-level debug')
     .option('--no-control', 'no control socket: isthmus status, restart, logs … do not reach it')
+    .option(
+      '--console <address>',
+      'open the console at HOST:PORT of this machine now, and print a link; off: never (default: when isthmus console asks)',
+      toConsoleAddress,
+    )
+    .option('--no-record', 'the console cannot record messages of clients')
     .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
     .option('-q, --quiet', 'errors only on stderr, without the addresses (--json prints them)')
     .option('--verbose', 'also print requests for curl, of both eras');
@@ -178,19 +209,54 @@ function addWho(command: Command): void {
     .addOption(
       env(
         '--jwt-audience <name>',
-        'accept only JWTs for this audience; needed with --jwt-jwks; repeatable',
+        'accept only tokens for this audience; needed with --jwt-jwks; repeatable',
         'JWT_AUDIENCE',
         collect,
       ),
     )
     .addOption(env('--jwt-issuer <url>', 'accept only JWTs of this issuer', 'JWT_ISSUER'))
-    .option('--jwt-scope <scope>', 'accept only JWTs with this scope; repeatable', collect)
+    .option('--jwt-scope <scope>', 'accept only tokens with this scope; repeatable', collect)
     .option(
       '--auth-server <url>',
-      'authorization server that clients get tokens from (RFC 9728); repeatable',
+      'accept tokens of this authorization server, and name it to clients (RFC 9728); needs --resource or --jwt-audience; repeatable',
       collect,
     )
-    .option('--resource <url>', 'the public URL of this server, behind a proxy')
+    .option(
+      '--introspect-client <id>',
+      'ask the authorization server about tokens that are not JWTs (RFC 7662), as this client',
+    )
+    .addOption(
+      env(
+        '--introspect-secret-file <file>',
+        'a file with the secret of that client',
+        'INTROSPECT_SECRET_FILE',
+      ),
+    )
+    .option('--introspect-url <url>', 'where to ask, if the authorization server does not publish it')
+    .option(
+      '--connect-client <id>',
+      'the client of this gateway at the authorization server: it finds out who opens a page for a login (per-user)',
+    )
+    .addOption(
+      env('--connect-secret-file <file>', 'a file with the secret of that client', 'CONNECT_SECRET_FILE'),
+    )
+    .option(
+      '--login-folder <folder>',
+      'keep the logins of callers (per-user) here, sealed; needs --login-key',
+    )
+    .addOption(
+      env(
+        '--login-key <file>',
+        'a file with keys of 32 bytes as base64url, one a line; the first seals, all open',
+        'LOGIN_KEY_FILE',
+      ),
+    )
+    .option('--resource <url>', 'the public URL of this server, which tokens are for; also behind a proxy')
+    .option(
+      '--trust-proxy <address>',
+      'believe X-Forwarded-Proto and X-Forwarded-Host of this address, network or loopback; repeatable',
+      collect,
+    )
     .addOption(
       env(
         '--operator <caller>',

@@ -1,4 +1,4 @@
-import { runGateway } from '@isthmus/gateway/internal/run-gateway.js';
+import { type RunningGateway, runGateway } from '@isthmus/gateway/internal/run-gateway.js';
 import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { DEFAULT_RESTART, decideRestart } from '@isthmus/sdk/internal/host/process/process-state.js';
@@ -16,10 +16,12 @@ import type { Operator } from './operator.js';
 import type { TelemetryOptions } from './telemetry-options.js';
 
 export interface SingleInputs extends ServedInputs {
-  readonly telemetry: TelemetryOptions;
+  readonly telemetry: Omit<TelemetryOptions, 'joined'>;
   readonly quiet: boolean;
   /** Called when clients can use the server. */
   readonly announce: (addresses: readonly string[], what: string, name: string) => void;
+  /** Opens the console where the command line asks for it. */
+  readonly tellConsole: (running: RunningGateway) => Promise<void>;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface SingleInputs extends ServedInputs {
  * succeed, and then nothing is left open.
  */
 export async function serveSingle(spec: ServerSpec, inputs: SingleInputs, operator: Operator): Promise<void> {
-  const { telemetry, quiet, announce } = inputs;
+  const { telemetry, quiet, announce, tellConsole } = inputs;
   const { name, mode = 'auto' } = spec;
   const isCommand = spec.kind === 'command';
   const label = isCommand ? oneLabel([spec.command, ...spec.args]) : name;
@@ -61,11 +63,14 @@ export async function serveSingle(spec: ServerSpec, inputs: SingleInputs, operat
   const tell = () => {
     if (closing.aborted) return;
     announce(gateway.addresses, label, name);
+    void tellConsole(running);
     if (!quiet) void bridge.known.then((far) => operator.say(describeUpstream(label, far, false)));
   };
   if (!isCommand) tell();
   const stopWaiting = isCommand && !quiet ? operator.waitFor(label) : () => {};
   try {
+    // Another process of the cluster has the command, and requests go there.
+    if (isCommand && gateway.isElsewhere(name)) return tell();
     const failure = await startUpstream({
       start: () => bridge.start(),
       onRestart: isCommand ? (error, then) => operator.warn(describe(error), then) : undefined,
@@ -77,9 +82,10 @@ export async function serveSingle(spec: ServerSpec, inputs: SingleInputs, operat
     if (isCommand) tell();
     if (failure !== undefined) warn(failure);
   } catch (error) {
-    stopWaiting();
     await running.close({ graceMs: 0 });
     throw describe(error);
+  } finally {
+    stopWaiting();
   }
 }
 

@@ -1,19 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { controlPath } from '@isthmus/gateway/internal/control/index.js';
-import { createRateLimit } from '@isthmus/gateway/internal/limits/rate-limit.js';
+import { createRateLimit, type RateLimit } from '@isthmus/gateway/internal/limits/rate-limit.js';
+import { createSharedRate } from '@isthmus/gateway/internal/limits/shared-rate.js';
 import type { RunGatewayOptions } from '@isthmus/gateway/internal/run-gateway.js';
 import type { LogLevel } from '@isthmus/gateway/internal/telemetry/log.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import { messageOf, reasonWithoutPath } from '@isthmus/sdk/internal/errors.js';
 import type { Logger } from 'pino';
 import { usageError } from '../cli-error.js';
+import { type JoinedCluster, joinPlanned, readClusterPlan } from '../cluster/cluster-options.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
 /** What every gateway of the command line has, whatever it serves. */
 export type TelemetryOptions = Pick<
   RunGatewayOptions,
-  'log' | 'redactor' | 'rate' | 'controlPath' | 'stateKeys' | 'maxParked'
+  'log' | 'redactor' | 'rate' | 'controlPath' | 'stateKeys' | 'maxParked' | 'openConsole' | 'audit'
 > & {
+  /** Joined before the gateway is opened. */
+  readonly joined: JoinedCluster | undefined;
   readonly log: Logger;
 };
 
@@ -26,18 +30,69 @@ export async function openTelemetry(
   const { createLog } = await import('@isthmus/gateway/internal/telemetry/log.js');
   const { rateLimit, control, apiKey = [] } = options;
   const stateKeys = readStateKeys(options.stateKey);
+  const plan = readClusterPlan(options);
   const redactor = createRedactor([
     ...apiKey.map((key) => key.replace(/^[\w.-]+=(?=[^=])/, '')),
     ...(stateKeys ?? []),
+    ...(plan?.secrets ?? []),
   ]);
-  const log = createLog({ level: levelOf(options, speaks), format: formatOf(options), redactor });
+  const joined = await joinPlanned(plan);
+  const log = createLog({
+    level: levelOf(options, speaks),
+    format: formatOf(options),
+    redactor,
+    ...(joined && { fields: () => ({ replica: joined.cluster.members.self }) }),
+  });
   return {
     log,
+    joined,
     redactor,
+    ...consoleOf(options),
+    audit: auditOf(options),
     stateKeys,
     maxParked: options.maxParked,
-    rate: rateLimit === undefined ? undefined : createRateLimit({ perMinute: rateLimit }),
-    controlPath: control ? placeOfControl(options.logFormat === 'json' ? log : undefined) : undefined,
+    rate: rateLimit === undefined ? undefined : rateOf(rateLimit, joined),
+    controlPath: options.worker
+      ? options.worker.controlPath
+      : control
+        ? placeOfControl(options.logFormat === 'json' ? log : undefined)
+        : undefined,
+  };
+}
+
+function auditOf(options: ServeCommandOptions): RunGatewayOptions['audit'] {
+  const { auditLog: file, auditMaxSize: maxBytes, auditKeep: keep, auditArguments: withArguments } = options;
+  if (file === undefined && (maxBytes !== undefined || keep !== undefined)) {
+    throw usageError('--audit-max-size and --audit-keep are about a file', 'Add --audit-log FILE');
+  }
+  return { file, maxBytes, keep, withArguments };
+}
+
+/** The processes of a cluster count the calls of a caller together. */
+function rateOf(perMinute: number, joined: JoinedCluster | undefined): RateLimit {
+  if (!joined) return createRateLimit({ perMinute });
+  return createSharedRate({ perMinute, cluster: joined.cluster, name: 'gateway' });
+}
+
+/** The console is loaded when somebody asks for it. */
+function consoleOf(options: ServeCommandOptions): Pick<RunGatewayOptions, 'openConsole'> {
+  const { console: at, record, config = [], apiKey, bearerFile, jwtJwks, authServer } = options;
+  if (at === 'off') return {};
+  const auth = [
+    ...(apiKey ? [`${apiKey.length} keys (--api-key)`] : []),
+    ...(bearerFile === undefined ? [] : ['tokens of a file (--bearer-file)']),
+    ...(jwtJwks === undefined ? [] : ['JWTs (--jwt-jwks)']),
+    ...(authServer && jwtJwks === undefined ? ['tokens (--auth-server)'] : []),
+  ];
+  return {
+    async openConsole(source) {
+      const { openServeConsole } = await import('../console/serve-console.js');
+      return openServeConsole(source, {
+        ...{ host: at?.host, port: at?.port, mayRecord: record, files: config },
+        hasPrincipals: auth.length > 0,
+        auth: auth.length > 0 ? auth : ['nobody is asked who they are'],
+      });
+    },
   };
 }
 

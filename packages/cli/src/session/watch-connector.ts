@@ -22,6 +22,7 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
   return {
     label: connector.label,
     identity: connector.identity,
+    extensions: connector.extensions,
     seen,
     get opened() {
       return opened;

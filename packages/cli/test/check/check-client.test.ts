@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ISTHMUS } from '../../../../test/support/child.js';
 import type { ClientReport } from '../../../check/src/client/run/check-client.js';
-import { isthmus } from '../support/isthmus.js';
+import { freeFolder, isthmus } from '../support/isthmus.js';
 
 const client = (name: string) =>
   fileURLToPath(new URL(`../../../check/test/client/clients/${name}.mjs`, import.meta.url));
@@ -64,6 +64,51 @@ describe('isthmus check-client', () => {
     );
     expect(outcomes).toMatchObject({ 'negotiation/legacy-2025-11-25': 'pass', [check]: outcome });
     expect(code).toBe(expected);
+  });
+
+  it('AUTH-047, AUTH-048: logs in with the browser that it finds, in a process of its own', async () => {
+    const {
+      code,
+      outcomes,
+      report: found,
+    } = await report(
+      ['--jobs', '3', ...only('login-sound', 'login-shell-page', 'login-script-page', 'login-given-client')],
+      ...[process.execPath, client('isthmus'), '{url}'],
+    );
+    expect(found?.findings.filter(({ outcome }) => outcome !== 'pass' && outcome !== 'skip')).toEqual([]);
+    expect(outcomes).toMatchObject({
+      'login/works': 'pass',
+      'login/bearer': 'pass',
+      'login/pages': 'pass',
+      'login/no-shell': 'pass',
+      'login/given-client': 'pass',
+      'login/stored-privately': 'pass',
+    });
+    expect(code).toBe(0);
+  });
+
+  it('AUTH-048: catches a client that opens pages with a shell', async () => {
+    const { code, outcomes } = await report(
+      only('login-shell-page', 'login/no-shell'),
+      ...[process.execPath, client('opens-with-a-shell'), '{url}'],
+    );
+    expect(outcomes).toEqual({ 'login/no-shell': 'fail' });
+    expect(code).toBe(1);
+  });
+
+  it('AUTH-007: passes isthmus call with a browser', async () => {
+    const { code, outcomes } = await report(
+      [...only('login-sound', 'login/works', 'login/pkce', 'login/bearer')],
+      // With a home of its own: the login must not be there for a later server at the same port.
+      ...['env', `HOME=${freeFolder()}`, process.execPath, ISTHMUS],
+      ...['call', '{url}', 'echo', 'text=hi', '--auth', 'browser'],
+    );
+    expect(outcomes).toEqual({
+      'login/works': 'pass',
+      'login/pkce': 'pass',
+      'login/bearer': 'pass',
+    });
+    expect(code).toBe(0);
   });
 
   it('sees the server that a client leaves behind, and takes it away', async () => {

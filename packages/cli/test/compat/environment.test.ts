@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../src/cli-error.js';
 import { serveCommand } from '../../src/commands/serve.js';
 import { settleEnvironment } from '../../src/compat/environment.js';
+import { openHttpAccess } from '../../src/serve/access/http-access.js';
 import { addressesOf } from '../../src/serve/addresses.js';
 import { refuseIdle, type ServedKind } from '../../src/serve/check-options.js';
-import { openHttpAccess } from '../../src/serve/http-access.js';
 import { missingConfigHint } from '../../src/serve/serve-config.js';
 import type { ServeCommandOptions } from '../../src/serve/serve-options.js';
 
@@ -19,7 +19,7 @@ function settled(variables: Record<string, string>, ...typed: string[]): Partial
   const behind = typed.includes('--');
   const source = (name: keyof ServeCommandOptions) => command.getOptionValueSource(name);
   const options: Partial<ServeCommandOptions> = settleEnvironment(command.opts(), source, behind);
-  const { watch: _, control: __, sse: ___, era: ____, ...rest } = options;
+  const { watch: _, control: __, sse: ___, era: ____, record: _____, ...rest } = options;
   return rest;
 }
 

@@ -51,7 +51,7 @@ describe('isthmus login', () => {
         await until('the page', () => PAGE.test(stderr()));
         child.stdin!.write('nonsense\n');
         const [, page = ''] = PAGE.exec(stderr()) ?? [];
-        const end = await lastAddress(page, callback);
+        const { url: end } = await browse(page, { stopAt: callback });
         child.stdin!.end(`${end}\n`);
       },
     });
@@ -75,6 +75,18 @@ describe('isthmus login', () => {
     });
     expect(login.code).not.toBe(0);
     expect(await isOpen(port)).toBe(false);
+  });
+
+  it('fails with 3 when the server or its authorization server cannot be reached', async () => {
+    const { server, run, authorization } = await loginStage();
+    const away = 'http://127.0.0.1:1';
+    server.move({ ...authorization, issuer: away });
+    const { code, stderr } = await run(['login', server.url]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(
+      `${away}/.well-known/oauth-authorization-server cannot be reached for the login`,
+    );
+    expect(await run(['login', `${away}/mcp`])).toMatchObject({ code: 3, stdout: '' });
   });
 
   it('fails with 5 when it is not finished in time, and with 2 for a server that needs no login', async () => {
@@ -156,23 +168,6 @@ describe('--auth', () => {
     expect(authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 });
-
-/** Where a browser would end that cannot reach the callback. */
-async function lastAddress(page: string, callback: string): Promise<string> {
-  const original = globalThis.fetch;
-  let last = '';
-  globalThis.fetch = async (url, init) => {
-    if (!String(url).startsWith(callback)) return original(url, init);
-    last = String(url);
-    return new Response('cannot be shown');
-  };
-  try {
-    await browse(page);
-  } finally {
-    globalThis.fetch = original;
-  }
-  return last;
-}
 
 function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openHttpAccess } from '../../src/serve/http-access.js';
+import { openHttpAccess } from '../../src/serve/access/http-access.js';
 
 it('passes the limits of the command line to the HTTP endpoints', () => {
   const { endpoint } = openHttpAccess(

@@ -12,6 +12,8 @@ import { startProtectedServer } from '../../../../test/support/protected-server.
 import { freeFolder, type Ran } from './isthmus.js';
 
 const BROWSER = fileURLToPath(new URL('browser-program.mjs', import.meta.url));
+/** For `BROWSER`: the user is not there yet. */
+export const RECORDING_BROWSER = fileURLToPath(new URL('recording-browser.mjs', import.meta.url));
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -30,17 +32,17 @@ export async function loginStage(options: AuthorizationServerOptions = {}) {
   const folder = join(home, '.config', 'isthmus', 'logins');
   /** Everything that was written to stdout or stderr. */
   const outputs: string[] = [];
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    ISTHMUS_RUNTIME_DIR: join(home, 'run'),
+    BROWSER,
+    BROWSER_LOG: logFile,
+  };
   const run = (args: readonly string[], { env, onStart }: RunOptions = {}): Promise<Ran> => {
     const child = spawn(process.execPath, [ISTHMUS, ...args], {
       cwd: home,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: home,
-        ISTHMUS_RUNTIME_DIR: join(home, 'run'),
-        BROWSER,
-        BROWSER_LOG: logFile,
-        ...env,
-      },
+      env: { ...environment, ...env },
     });
     let stdout = '';
     let stderr = '';
@@ -64,6 +66,7 @@ export async function loginStage(options: AuthorizationServerOptions = {}) {
     server,
     home,
     folder,
+    environment,
     run,
     outputs,
     /** The pages that were opened in the browser. */

@@ -2,6 +2,7 @@ import type { ReloadReport } from '@isthmus/gateway/internal/control/index.js';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../../cli-error.js';
 import { actionCommand } from '../../control/act.js';
+import { actOnAll } from '../../control/act-on-all.js';
 import {
   type ControlContext,
   type ControlOptions,
@@ -60,6 +61,7 @@ Example:
   isthmus reload
 `,
   })
+    .option('--all', 'of a cluster: in all its processes')
     .option('--json', 'print what has changed, as JSON')
     .action(async (options: ControlOptions) => {
       process.exitCode = await runReload(options, { terminal: processTerminal() });
@@ -69,6 +71,7 @@ Example:
 export function runReload(options: ControlOptions, context: ControlContext): Promise<number> {
   const { terminal } = context;
   return withGateway(options, context, async (client) => {
+    if (options.all) return actOnAll(await client.members({ action: 'reload' }), options, terminal);
     const report = await client.reload();
     if (options.json) writeJson(terminal, report);
     if (report.problem !== undefined) {

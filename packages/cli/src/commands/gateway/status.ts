@@ -1,6 +1,6 @@
 import type { FoundGateway } from '@isthmus/gateway/internal/control/index.js';
 import type { Command } from 'commander';
-import { EXIT } from '../../cli-error.js';
+import { EXIT, usageError } from '../../cli-error.js';
 import {
   type ControlContext,
   type ControlOptions,
@@ -9,9 +9,11 @@ import {
   withGateway,
 } from '../../control/control-command.js';
 import { choose, findGateways, isFolder } from '../../control/find-gateway.js';
+import { problemsOf, renderCluster } from '../../control/render-cluster.js';
 import { isWell, renderServer } from '../../control/render-server.js';
 import { renderStatus } from '../../control/render-status.js';
 import { processTerminal, type Terminal, writeJson } from '../../terminal/terminal.js';
+import { oneLine } from '../../terminal/text.js';
 
 export function statusCommand(): Command {
   return controlCommand('status', {
@@ -19,6 +21,7 @@ export function statusCommand(): Command {
     help: HELP,
   })
     .argument('[name]', 'a server of the gateway')
+    .option('--all', 'of a cluster: all its processes')
     .option('--json', 'print the status as JSON')
     .action(async (name: string | undefined, options: ControlOptions) => {
       process.exitCode = await runStatus(name, options, { terminal: processTerminal() });
@@ -32,6 +35,7 @@ export async function runStatus(
 ): Promise<number> {
   const { terminal } = context;
   const { socket, pid, json } = options;
+  if (options.all) return showCluster(name, options, context);
   if (name === undefined && !json && (socket === undefined || isFolder(socket))) {
     const running = choose(await findGateways(options, context.address), {
       ...(pid !== undefined && { pid }),
@@ -48,6 +52,22 @@ export async function runStatus(
   });
 }
 
+/** All processes of the cluster. One of them is asked, and asks the others. */
+function showCluster(
+  name: string | undefined,
+  options: ControlOptions,
+  context: ControlContext,
+): Promise<number> {
+  const { terminal } = context;
+  if (name !== undefined) throw usageError('--all shows all servers', `Leave ${oneLine(name)} out`);
+  return withGateway(options, context, async (client) => {
+    const answers = await client.members({ action: 'status' });
+    if (options.json) writeJson(terminal, answers);
+    else terminal.stdout.write(renderCluster(answers, terminal, Date.now()));
+    return problemsOf(answers).length === 0 ? EXIT.ok : EXIT.failed;
+  });
+}
+
 /** Each gateway, and the daemon of `isthmus attach`. */
 function showAll(running: readonly FoundGateway[], terminal: Terminal): number {
   const all = running.map(({ status }) => status!);
@@ -58,15 +78,18 @@ function showAll(running: readonly FoundGateway[], terminal: Terminal): number {
 const HELP = `
 status also shows the daemon of isthmus attach. calls: running calls, and +waiting calls. gen: the number of the
 current process start. restarts: the starts after the first one. The first call starts a server that is asleep.
+With --all it shows all processes of a cluster (isthmus docs cluster). handed on: requests that a process has given to
+another one. taken over: sessions of processes that have ended.
 
 Examples:
   isthmus status
   isthmus status weather                      # its processes, their health, how the last one ended
+  isthmus status --all                        # the processes of a cluster
   isthmus status --json | jq '.servers[] | select(.state == "failed") | .reason'
 
 Exit codes:
   0  ready: every needed server is usable (with NAME: this one is)
-  1  not ready
+  1  not ready; with --all also: a process is missing that was there a minute ago, or the definitions differ
   2  no such server, or several gateways are running: choose one with --socket or --pid
   3  no gateway is running
   4  the gateway did not answer, or speaks another version`;

@@ -28,6 +28,8 @@ export interface Diagnosis {
   readonly server?: string;
   /** What it offers, for example `3 tools, 1 prompt`. */
   readonly offers?: string;
+  /** The addresses of its user interfaces (MCP Apps). */
+  readonly views?: readonly string[];
   readonly problems: readonly Problem[];
   /** Warnings: the server can be used all the same. */
   readonly odd: readonly Oddity[];
@@ -62,6 +64,8 @@ export type ProblemCode =
   | 'no-common-era'
   | 'unreachable'
   | 'unauthorized'
+  /** It wants a login of the user, and there is none that it accepts. */
+  | 'needs-login'
   /** The URL is not that of an MCP server. */
   | 'wrong-url'
   | 'http-status'

@@ -53,6 +53,9 @@ export function examineServer(
 
 const TAIL_LINES = 10;
 
+const LOGIN_ADVICE =
+  'Log in as the user who runs the gateway. It notices the login, and need not be started again';
+
 /** A common case: the shell finds the command, and a gateway that was started elsewhere does not. */
 function notFound(why: string, lookUp: ExaminedServer['lookUp']): Problem | undefined {
   const command = /command not found: (.+?) \(ENOENT\)/.exec(why.slice(0, 2000))?.[1];
@@ -73,6 +76,7 @@ function codeOf({ kind, state, processes }: GatewayServerStatus, why: string): P
   if (/working directory/.test(why)) return 'folder-missing';
   if (/first list/.test(why)) return 'list-fails';
   if (/not answered|did not answer/.test(why)) return 'silent';
+  if (state === 'needs-login') return 'needs-login';
   if (kind === 'url') return 'unreachable';
   return processes?.lastExit && state !== 'starting' ? 'exits' : 'other';
 }
@@ -80,6 +84,7 @@ function codeOf({ kind, state, processes }: GatewayServerStatus, why: string): P
 function adviceFor({ name, state, kind }: GatewayServerStatus, code: ProblemCode): string {
   if (code === 'folder-missing') return 'Make the folder, or correct cwd';
   if (state === 'starting' || state === 'restarting') return 'Wait a moment, then run isthmus doctor again';
+  if (code === 'needs-login') return LOGIN_ADVICE;
   if (kind === 'url') return 'Check that the server runs, and that the URL and the headers are right';
   return `isthmus logs ${quote(oneLine(name))} shows its output; after fixing the cause, run isthmus restart ${quote(oneLine(name))}`;
 }

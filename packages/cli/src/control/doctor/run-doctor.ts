@@ -7,6 +7,7 @@ import { type ControlContext, type ControlOptions, withGateway } from '../contro
 import { choose, findGateways, isFolder, noGateway } from '../find-gateway.js';
 import { lookUpCommand } from './check-command.js';
 import { type Diagnosis, renderDiagnosis, summarize } from './diagnosis.js';
+import { SeenViews } from './examine-apps.js';
 import { examineEntry } from './examine-entry.js';
 import { examineServer } from './examine-server.js';
 import { type FileServers, readFileServers } from './file-servers.js';
@@ -35,9 +36,11 @@ export async function runDoctor(
   const work = plan(name, running, fromFiles, { timeoutMs: options.timeout, signal: interruption.signal });
   if (work.length === 0 && (isAlone || name !== undefined)) throw nothing(name, running, fromFiles, faults);
   const diagnoses: Diagnosis[] = [];
+  const views = new SeenViews();
   try {
-    for await (const diagnosis of inOrder(work, AT_ONCE)) {
+    for await (const examined of inOrder(work, AT_ONCE)) {
       if (interruption.signal.aborted) break;
+      const diagnosis = views.note(examined);
       diagnoses.push(diagnosis);
       if (!options.json) terminal.stdout.write(`${renderDiagnosis(diagnosis, terminal)}\n`);
     }

@@ -37,6 +37,48 @@ async function answering(status: number, headers: Record<string, string> = {}): 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
+const APPS = fileURLToPath(new URL('../../../../../test/apps/apps-server.mjs', import.meta.url));
+
+describe('isthmus doctor --config with servers that have user interfaces', () => {
+  it('names a tool that a user interface needs and the file hides', async () => {
+    const { well, servers } = await examine({
+      maps: { ...node(APPS, 'maps'), tools: { deny: ['refresh_*'] } },
+      other: { ...node(APPS, 'other'), tools: { deny: ['refresh_*', 'show'] } },
+    });
+    expect(well).toBe(true);
+    const hidden = servers.map(({ odd }) => odd.filter(({ code }) => code === 'app-tool-hidden'));
+    expect(hidden).toEqual([
+      [
+        {
+          code: 'app-tool-hidden',
+          message:
+            '"tools" of its definition hides refresh_maps, which models are not offered, but which the user ' +
+            'interface of show calls. Allow it, or hide the tools with the interface, too',
+        },
+      ],
+      [],
+    ]);
+  });
+
+  it('names user interfaces of two servers with one address', async () => {
+    const { servers } = await examine({ maps: node(APPS, 'maps'), weather: node(APPS, 'weather') });
+    expect(servers.map(({ views, odd }) => [views, odd])).toEqual([
+      [['ui://view'], []],
+      [
+        ['ui://view'],
+        [
+          {
+            code: 'app-view-shared',
+            message:
+              'Its user interface ui://view has the same address as one of maps. Where both are served at one ' +
+              'address, this one is shown as ui://weather~/view',
+          },
+        ],
+      ],
+    ]);
+  });
+});
+
 describe('isthmus doctor --config', () => {
   it('tells which era each server speaks and why, and ends with 0 when all are well', async () => {
     const { code, well, servers } = await examine({
@@ -126,14 +168,14 @@ describe('isthmus doctor --config', () => {
   });
 
   it('tells what is wrong with a URL', async () => {
-    const { code, servers } = await examine({
+    const { code, servers, file } = await examine({
       nobody: { url: 'http://127.0.0.1:1/mcp' },
       who: { url: await answering(401, { 'WWW-Authenticate': 'Bearer' }) },
       where: { url: await answering(404) },
       ill: { url: await answering(503) },
     });
     expect(code).toBe(1);
-    const advice = (text: string) => text.replace(/(expired\. metadata of the server: none).*/, '$1');
+    const advice = (text: string) => text.replace(/(metadata of the server: none).*/, '$1');
     expect(servers.map(({ name, problems: [first] }) => [name, first!.code, advice(first!.advice)])).toEqual([
       [
         'nobody',
@@ -142,8 +184,8 @@ describe('isthmus doctor --config', () => {
       ],
       [
         'who',
-        'unauthorized',
-        `Log in with isthmus login, or give credentials: "headers": { "Authorization": "Bearer \${TOKEN}" }, with a token that has not expired. metadata of the server: none`,
+        'needs-login',
+        `isthmus login --config ${file} who, or give credentials: "headers": { "Authorization": "Bearer \${TOKEN}" }. metadata of the server: none`,
       ],
       ['where', 'wrong-url', 'Check the URL. The path of an MCP server is often /mcp or /sse'],
       ['ill', 'http-status', 'The server, or a proxy in front of it, fails; its log may say why'],

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { EXIT, usageError } from '../cli-error.js';
-import { clientCommand } from '../common-options.js';
-import { withSession } from '../session/session.js';
-import { commandLine } from '../target.js';
-import { renderResource } from '../terminal/render-content.js';
-import { processTerminal, writeJson } from '../terminal/terminal.js';
-import { type CallCommandOptions, setLogLevel, withRequestOptions } from './call.js';
+import { chooseTarget, type GivenOptions } from '../../choose-target.js';
+import { EXIT, usageError } from '../../cli-error.js';
+import { clientCommand } from '../../common-options.js';
+import { withSession } from '../../session/session.js';
+import { commandLine } from '../../target.js';
+import { renderResource } from '../../terminal/render-content.js';
+import { processTerminal, writeJson } from '../../terminal/terminal.js';
+import { type CallCommandOptions, setLogLevel, withRequestOptions } from '../call.js';
 
 export function readCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('read', ' URI', {

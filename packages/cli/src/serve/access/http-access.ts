@@ -1,17 +1,19 @@
 import { isIP } from 'node:net';
-import { type AuthOptions, createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
+import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
 import type { GatewayOptions } from '@isthmus/gateway/internal/create-gateway.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { memoryEventStore } from '@isthmus/sdk/internal/transport/http-server/sessions/event-store.js';
-import { usageError } from '../cli-error.js';
-import type { ServeCommandOptions } from './serve-options.js';
+import { usageError } from '../../cli-error.js';
+import type { ServeCommandOptions } from '../serve-options.js';
+import { readAuthOptions } from './auth-options.js';
+import { readConnectOptions } from './connect-options.js';
 
 /** The access rules of the HTTP addresses, from the command line. */
 export interface HttpAccess {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   /** The other paths of an address, and the operators. */
-  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators'>;
+  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators' | 'connect'>;
   /** Callers are authenticated. */
   readonly hasPrincipals: boolean;
   /** Only this user can reach it. A loopback port does not count, because every user of the machine can reach it. */
@@ -23,12 +25,12 @@ export function openHttpAccess(
   addresses: readonly string[],
   onWarning: (message: string) => void,
 ): HttpAccess {
-  const auth = authOf(options, onWarning);
+  const auth = readAuthOptions(options, onWarning);
   const authenticating = auth && createAuthenticate(auth);
   const isPrivate = addresses.every((address) => address === 'stdio' || address.startsWith('unix:'));
   if (!options.allowUnauthenticated) refuseOpenAddresses(addresses, auth !== undefined);
   const { authServer, resource, jwtScope, allowHost, maxBody, maxSessions, maxStreams } = options;
-  const { sessionTimeout, stateless } = options;
+  const { sessionTimeout, stateless, trustProxy } = options;
   const endpoint: HttpAccess['endpoint'] = {
     ...(authenticating && { authenticate: authenticating.authenticate }),
     ...(authServer && {
@@ -42,6 +44,7 @@ export function openHttpAccess(
     ...eventsOf(options),
     ...(stateless && { legacy: 'stateless' as const }),
     ...(allowHost && { allowedHosts: allowHost }),
+    ...(trustProxy && { trustProxy }),
     ...(maxBody !== undefined && { maxBodyBytes: maxBody }),
     ...(maxSessions !== undefined && { maxSessions }),
     ...(maxStreams !== undefined && { maxStreams }),
@@ -60,7 +63,7 @@ function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAcc
   if (operator && !hasPrincipals) {
     throw usageError(
       '--operator names a caller, but callers are not authenticated',
-      'Add --api-key NAME=KEY, --bearer-file or --jwt-jwks; isthmus status shows everything without',
+      'Add --api-key NAME=KEY, --bearer-file or --auth-server; isthmus status shows everything without',
     );
   }
   const isElsewhere = ssePath !== undefined || messagePath !== undefined;
@@ -70,11 +73,13 @@ function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAcc
       'Leave one of the two out',
     );
   }
+  const connect = readConnectOptions(options);
   return {
     ...(!sse && { sse: false as const }),
     ...(isElsewhere && { sse: { path: ssePath ?? '/sse', messagePath: messagePath ?? '/message' } }),
     ...(healthPath && { healthPaths: healthPath }),
     ...(operator && { operators: operator.map(toPrincipal) }),
+    ...(connect && { connect }),
   };
 }
 
@@ -102,48 +107,6 @@ function eventsOf({
   return { eventStore: maxEvents > 0 && (({ who }) => memoryEventStore({ maxEvents, who })) };
 }
 
-function authOf(options: ServeCommandOptions, onWarning: (message: string) => void): AuthOptions | undefined {
-  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, authServer } = options;
-  if (jwtJwks === undefined && (jwtAudience || jwtIssuer !== undefined || jwtScope)) {
-    throw usageError(
-      '--jwt-audience, --jwt-issuer and --jwt-scope belong to --jwt-jwks',
-      'Add --jwt-jwks URL',
-    );
-  }
-  if (jwtJwks !== undefined && !jwtAudience) {
-    throw usageError(
-      '--jwt-jwks needs --jwt-audience: tokens for other servers must not be accepted here',
-      'Add --jwt-audience NAME, as the authorization server knows this one',
-    );
-  }
-  if (!apiKey && bearerFile === undefined && jwtJwks === undefined) {
-    if (!authServer) return undefined;
-    throw usageError(
-      '--auth-server needs a way to check its tokens',
-      'Add --jwt-jwks URL --jwt-audience NAME',
-    );
-  }
-  return {
-    onWarning,
-    ...(apiKey && { apiKeys: apiKey.map(toApiKey) }),
-    ...(bearerFile !== undefined && { bearerFile }),
-    ...(jwtJwks !== undefined && {
-      jwt: {
-        jwksUrl: jwtJwks,
-        audience: [...jwtAudience!],
-        ...(jwtIssuer !== undefined && { issuer: jwtIssuer }),
-        ...(jwtScope && { requiredScopes: jwtScope }),
-      },
-    }),
-  };
-}
-
-/** `NAME=KEY`, or a key alone. A key may end in `=`, as base64 does. */
-function toApiKey(text: string): { readonly name?: string; readonly key: string } {
-  const [, name, key] = /^([A-Za-z0-9_.-]{1,64})=([^=].*)$/s.exec(text) ?? [];
-  return name !== undefined && key !== undefined ? { name, key } : { key: text };
-}
-
 function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): void {
   // Keys and tokens are headers, which only HTTP has.
   const open = addresses.find(
@@ -154,7 +117,7 @@ function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): vo
   throw usageError(
     `refusing to serve ${open} without authentication: other machines can reach it`,
     open.startsWith('http')
-      ? 'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if only trusted clients can reach it'
+      ? 'Add --api-key, --bearer-file or --auth-server; or --allow-unauthenticated if only trusted clients can reach it'
       : 'Keys and tokens are for HTTP; add --allow-unauthenticated if only trusted clients can reach it',
   );
 }

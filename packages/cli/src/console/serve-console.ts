@@ -1,0 +1,188 @@
+import type { AccessLevel, LogRow } from '@isthmus/console';
+import {
+  type GatewayConsole,
+  openGatewayConsole,
+} from '@isthmus/console/internal/gateway/open-gateway-console.js';
+import type { ConsoleAccess, LogLine } from '@isthmus/gateway/internal/control/index.js';
+import type { LiveWatcher } from '@isthmus/gateway/internal/live/live-watcher.js';
+import type { ConsoleSource, OpenedConsole } from '@isthmus/gateway/internal/run-gateway.js';
+import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
+import { toDetail, toServerSettings, toStatusFacts } from './gateway-facts.js';
+
+export interface ServeConsoleOptions {
+  /** Default 127.0.0.1 and a free port. */
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly mayRecord: boolean;
+  readonly files: readonly string[];
+  /** Whether the clients of the gateway are authenticated. */
+  readonly hasPrincipals: boolean;
+  /** How clients of the gateway are authenticated, in words. */
+  readonly auth: readonly string[];
+}
+
+/** Opens the console of a gateway, and shows it the traffic from now on. */
+export async function openServeConsole(
+  source: ConsoleSource,
+  options: ServeConsoleOptions,
+): Promise<OpenedConsole> {
+  const { gateway, controlled, live, redactor, note } = source;
+  const { files, auth, mayRecord } = options;
+  const console = await openGatewayConsole({
+    host: options.host,
+    port: options.port,
+    redactor,
+    view: {
+      status: async () => toStatusFacts(await controlled.status()),
+      async detail(name) {
+        const { servers } = await controlled.status();
+        return toDetail(servers[name]!, gateway.unit(name).definition, Date.now());
+      },
+      restart: (name) => controlled.restart(name),
+      stop: (name) => controlled.stop(name),
+      start: (name) => controlled.start(name),
+      async reload() {
+        const { problem, ...report } = await controlled.reload();
+        return { ...report, ...(problem !== undefined && { problem }) };
+      },
+      settings: () => ({
+        files,
+        problems:
+          gateway.configProblem === undefined ? [] : [{ message: redactor.text(gateway.configProblem) }],
+        warnings: [],
+        servers: gateway.definitions.map(toServerSettings),
+        listening: gateway.addresses,
+        auth,
+      }),
+      logs: (signal) => toRows(controlled.logs(undefined, { lines: 1000, follow: true }, signal)),
+      service: (name) => gateway.unit(name).service,
+      principalFor: (name, who) => principalFor(gateway.unit(name).definition, who, options.hasPrincipals),
+      clean: (text) => (/^\s*[{[]/.test(text) ? redactor.json(text) : redactor.text(text)),
+      mayRecord,
+      note,
+    },
+  });
+  live.watcher = watcherFor(console, (text) => redactor.text(text));
+  return {
+    link: (access) => console.link(LEVELS[access]),
+    async close() {
+      live.watcher = undefined;
+      await console.close();
+    },
+  };
+}
+
+const LEVELS: Readonly<Record<ConsoleAccess, readonly AccessLevel[]>> = {
+  look: ['look'],
+  act: ['look', 'act'],
+  record: ['look', 'act', 'record'],
+};
+
+/** A process that is shared serves one principal. A person of the console must not take it from the clients. */
+function principalFor(spec: GatewayServerSpec, who: string, hasPrincipals: boolean): string | undefined {
+  if (!hasPrincipals) return undefined;
+  const isShared = spec.kind === 'command' && (spec.processes ?? 'shared') === 'shared' && !spec.stateless;
+  if (!isShared) return `console:${who}`;
+  throw new IsthmusError(
+    'INVALID_OPTION',
+    `${spec.name} has one process for one caller, so the console does not call it: give each principal its own process`,
+  );
+}
+
+/** Tells the console what the gateway sees. */
+function watcherFor(console: GatewayConsole, clean: (text: string) => string): LiveWatcher {
+  return {
+    nextNumber: () => console.nextNumber(),
+    isOwn: (number) => number !== undefined && console.isOwn(number),
+    callBegan({ number: id, server, method, tool, prompt, uri, era, revision, principal, client, cancel }) {
+      const row = {
+        ...{ id, server, method, began: Date.now() },
+        ...(tool !== undefined && { tool }),
+        ...(prompt !== undefined && { prompt }),
+        ...(uri !== undefined && { uri }),
+        client: {
+          ...{ era, revision },
+          ...(principal !== undefined && { principal }),
+          ...(client !== undefined && { name: client }),
+        },
+      };
+      console.callBegan(row, cancel);
+    },
+    callAsks: (number, isAsking) => console.callAsks(number, isAsking),
+    callProgressed(number, { progress, total, message }) {
+      console.callProgressed(number, {
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      });
+    },
+    callEnded(number, { outcome, errorType, code, message, ms }) {
+      console.callEnded(number, {
+        ...{ outcome, ms },
+        ...(errorType !== undefined && { errorType }),
+        ...(code !== undefined && { code }),
+        ...(message !== undefined && { message: clean(message) }),
+      });
+    },
+    sessionBegan({ id, server, principal, client, revision }) {
+      console.sessionBegan({
+        ...{ id, server, revision, since: Date.now(), subscribed: 0 },
+        ...(principal !== undefined && { principal }),
+        ...(client !== undefined && { client }),
+      });
+    },
+    sessionSubscribed: (id, subscribed) => console.sessionSubscribed(id, subscribed),
+    sessionEnded: (id) => console.sessionEnded(id),
+    onHostEvent(event) {
+      const what = describe(event);
+      const { generation } = event as { readonly generation?: number };
+      if (what === undefined) return;
+      console.happened(event.server, {
+        at: event.at,
+        what: clean(what),
+        ...(generation !== undefined && { generation }),
+      });
+    },
+    onRefused: (server) => console.refused(server),
+    isRecording: (server) => console.isRecording(server),
+    openLine: (server, connection) => console.openLine(server, connection),
+  };
+}
+
+/** The moments of a process that its history shows. */
+function describe(event: HostEvent): string | undefined {
+  switch (event.kind) {
+    case 'start':
+      return `started (${event.why})`;
+    case 'ready':
+      return `ready after ${Math.round(event.ms)} ms, ${event.era}`;
+    case 'exit':
+      return event.expected ? 'ended, as requested' : event.reason;
+    case 'restart':
+      return `starts again in ${Math.round(event.delayMs)} ms (attempt ${event.attempt})`;
+    case 'crash-loop':
+      return `crashed ${event.attempts + 1} times in a row: ${event.reason}`;
+    case 'kill':
+      return `killed: ${event.why}`;
+    case 'drain':
+      return `finishes its calls: ${event.why}`;
+    case 'receipt':
+      return event.receipt.complete ? 'its first list was answered' : 'its first list failed';
+    default:
+      return undefined;
+  }
+}
+
+async function* toRows(lines: AsyncIterable<LogLine>): AsyncGenerator<Omit<LogRow, 'number'>> {
+  for await (const { server, at, source, text, level, pid, generation, missed } of lines) {
+    yield {
+      ...{ server, at, text, source: source === 'gateway' ? 'process' : source },
+      ...(level !== undefined && { level }),
+      ...(pid !== undefined && { pid }),
+      ...(generation !== undefined && { generation }),
+      ...(missed !== undefined && { missed }),
+    };
+  }
+}

@@ -1,0 +1,75 @@
+import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/member-desk.js';
+import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
+import { describe, expect, it } from 'vitest';
+import { STATUS, unit } from '../../../gateway/test/support/control.js';
+import { runReload } from '../../src/commands/gateway/actions.js';
+import { runStatus } from '../../src/commands/gateway/status.js';
+import { problemsOf } from '../../src/control/render-cluster.js';
+import { freePlace, openFake, work } from '../support/control.js';
+
+/** What one process of a cluster says. */
+function member(replica: string, more: Partial<GatewayStatus> = {}, digest = 'same'): MemberAnswer {
+  const cluster = {
+    ...{
+      name: 'default',
+      replica,
+      state: 'ready' as const,
+      sessions: 2,
+      handedOn: 7,
+      received: 5,
+      adopted: 1,
+    },
+    store: { up: true, latencyMs: 1, failures: 0 },
+    members: [],
+    definitions: { notes: digest },
+  };
+  const answer = { ...STATUS, servers: { notes: unit('notes') }, cluster, ...more };
+  return { replica, host: 'web-1', state: 'ready', answer };
+}
+
+describe('the processes of a cluster', () => {
+  it('are shown with a summary, and the exit code is 0 when nothing is wrong', async () => {
+    const place = freePlace();
+    const gateway = await openFake(place, { members: [member('aaaaaaaa'), member('bbbbbbbb')] });
+    const { code, stdout } = await work((context) => runStatus(undefined, { all: true }, context), place);
+    expect(stdout).toContain('aaaaaaaa  web-1  0.1.0    ready');
+    expect(stdout).toContain('notes   2 of 2  0          0');
+    expect(stdout).toContain('Everything is ok: 2 processes.');
+    expect(code).toBe(0);
+    expect(gateway.asked.at(-1)).toBe('members status');
+  });
+
+  it.each([
+    [
+      'one is missing',
+      { replica: 'c', host: 'h', state: 'missing', problem: 'it is gone' },
+      'c: it is gone.',
+    ],
+    [
+      'one has no Redis',
+      member('c', {
+        cluster: {
+          ...(member('c').answer as GatewayStatus).cluster!,
+          store: { up: false, latencyMs: 1, failures: 3 },
+        },
+      }),
+      'c: Redis does not answer.',
+    ],
+    ['one is not ready', member('c', { ready: false }), 'c: not ready; isthmus status shows its servers.'],
+    ['one has another definition', member('c', {}, 'other'), 'notes: c has another definition than most.'],
+  ] as const)('are not well when %s', (_, odd, problem) => {
+    expect(problemsOf([member('a'), member('b'), odd])).toEqual([problem]);
+  });
+
+  it('are told to reload, and a rejected configuration is a failure', async () => {
+    const rejected = { ...member('bbbbbbbb'), answer: { problem: 'line 7' } };
+    const place = freePlace();
+    await openFake(place, { members: [{ ...member('aaaaaaaa'), answer: {} }, rejected] });
+    const { error } = await work((context) => runReload({ all: true }, context), place);
+    expect(error).toMatchObject({
+      exitCode: 1,
+      message: '1 of 2 processes could not do it',
+      evidence: ['aaaaaaaa: done', 'bbbbbbbb: configuration rejected: line 7'],
+    });
+  });
+});
