@@ -21,8 +21,10 @@ Modes (without one: an echo tools/call over stdio, warm and cold, beside a bare 
   --start            the time to the first answer of demo and serve, and of commands that print
   --memory           bytes per idle legacy session, open listen, waiting call and idle HTTP connection
   --aggregate        tools/list over 30 servers with 280 tools, also with a server that hangs
+  --auth             the CPU that a login adds to a request
+  --cluster          three replicas with Redis beside one process; needs redis-server and nginx
   --install          a cold npm install of @isthmus/sdk beside the official server package; needs a registry
-  --all              every mode in turn except --install
+  --all              every mode in turn except --cluster and --install
   --goals            print the goals and measure nothing
 
 Options:

@@ -107,6 +107,7 @@ const FIGURES = {
       );
       return { subject, firstMs: first, warmMs: warm, callMs: call };
     }),
+  auth: () => [],
   install: () => [],
 };
 

@@ -21,8 +21,8 @@ import { parseArgs } from 'node:util';
 
 /** Without a flag it is this one. */
 const FIRST_MODE = 'stdio';
-/** It needs a registry, so it is not part of `--all`. */
-const ALONE = 'install';
+/** They need a registry, or other programs, so they are not part of `--all`. */
+const ALONE = ['install', 'cluster'];
 const flag = /** @type {const} */ ({ type: 'boolean', default: false });
 
 /**
@@ -62,7 +62,7 @@ export function readOptions(args, known) {
     return wrong(`--${named[0]} and --${named[1]} cannot be combined; --all runs every mode`);
   if (values.all && named.length > 0) return wrong(`--all runs every mode; --${named[0]} is not needed`);
   const modes = wantsAll
-    ? known.map(({ name }) => name).filter((name) => name !== ALONE)
+    ? known.map(({ name }) => name).filter((name) => !ALONE.includes(name))
     : [named[0] ?? FIRST_MODE];
   const mode = wantsAll ? undefined : known.find(({ name }) => name === modes[0]);
 

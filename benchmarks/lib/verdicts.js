@@ -7,7 +7,7 @@ import { number } from './text.js';
 
 /**
  * `x`: times as much. `share`: a part of another figure, shown as 1/n. Empty: a count. The limit is an upper bound in every unit.
- * @typedef {'x' | 'share' | 'ms' | 'MB' | ''} Unit
+ * @typedef {'x' | 'share' | 'ms' | 'µs' | 'MB' | ''} Unit
  */
 
 /**

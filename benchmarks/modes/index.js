@@ -1,8 +1,10 @@
 /** All modes, in the order in which `--all` runs them. */
 
 import { AGGREGATE } from './aggregate/bench.js';
+import { AUTH } from './auth.js';
 import { BRIDGE } from './bridge/bench.js';
 import { CLIENTS_MODE } from './clients.js';
+import { CLUSTER } from './cluster/bench.js';
 import { HOST } from './host.js';
 import { HTTP } from './http.js';
 import { INSTALL } from './install.js';
@@ -31,4 +33,7 @@ import { STDIO } from './stdio.js';
  */
 
 /** @type {readonly Mode[]} */
-export const MODES = [STDIO, HTTP, CLIENTS_MODE, HOST, BRIDGE, START, MEMORY, AGGREGATE, INSTALL];
+export const MODES = [
+  ...[STDIO, HTTP, CLIENTS_MODE, HOST, BRIDGE, START, MEMORY, AGGREGATE, AUTH],
+  ...[CLUSTER, INSTALL],
+];

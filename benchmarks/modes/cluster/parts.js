@@ -1,0 +1,182 @@
+/** What is measured of a cluster, one function for each row. Each gets the parts of a running cluster. */
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpLoad } from '../../lib/http-load.js';
+import { median, percentileOf } from './numbers.js';
+
+/** @typedef {{ url: string, origin: string, host: string, pid: number, kill(signal: NodeJS.Signals): void }} Replica */
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+};
+
+/**
+ * The CPU time of one process so far, in microseconds. Linux only.
+ * @param {number} pid
+ */
+export function cpuMicros(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return 10_000 * (Number(fields[11]) + Number(fields[12]));
+}
+
+/** @param {number} pid */
+export function rssBytes(pid) {
+  return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}
+
+/**
+ * CPU per call in several processes that take turns, so that a busy machine treats all alike. The median of the rounds.
+ * @param {readonly Replica[]} replicas
+ * @param {'modern' | 'legacy'} era
+ * @param {{ rounds: number, forMs: number }} plan
+ */
+export async function cpuPerCall(replicas, era, { rounds, forMs }) {
+  const loads = replicas.map(({ url }) =>
+    createHttpLoad(Number(new URL(url).port), { era, textBytes: 64, inFlight: 16 }),
+  );
+  for (const load of loads) await load.open();
+  /** @type {number[][]} */
+  const found = replicas.map(() => []);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [at, load] of loads.entries()) {
+      const before = cpuMicros(replicas[at].pid);
+      const { requests } = await load.run({ inFlight: 16, forMs });
+      // The first round warms them up.
+      if (round > 0) found[at].push((cpuMicros(replicas[at].pid) - before) / requests);
+    }
+  }
+  return found.map(median);
+}
+
+/**
+ * Calls of sessions of `owner`, sent to `entrance`, one after the other. CPU of both, and latencies.
+ * @param {Replica} owner
+ * @param {Replica} entrance
+ * @param {{ calls: number }} plan
+ */
+export async function sessionCalls(owner, entrance, { calls }) {
+  const headers = await openSession(owner.url);
+  const pids = [...new Set([owner.pid, entrance.pid])];
+  const cpu = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
+  for (let warm = 0; warm < calls / 4; warm += 1) await echo(entrance.url, headers, warm);
+  const before = cpu();
+  /** @type {number[]} */
+  const ms = [];
+  for (let call = 0; call < calls; call += 1) {
+    const began = performance.now();
+    await echo(entrance.url, headers, call);
+    ms.push(performance.now() - began);
+  }
+  return { micros: (cpu() - before) / calls, p50: percentileOf(ms, 0.5), p99: percentileOf(ms, 0.99) };
+}
+
+/** @param {string} url */
+export async function openSession(url) {
+  const welcome = await post(url, {}, INITIALIZE);
+  const session = String(welcome.headers.get('mcp-session-id'));
+  await welcome.text();
+  const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
+  const told = await post(url, headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
+  await told.text();
+  return headers;
+}
+
+/**
+ * @param {string} url
+ * @param {Record<string, string>} headers
+ * @param {number} id
+ */
+export async function echo(url, headers, id) {
+  const params = { name: 'echo', arguments: { text: `call ${id}` } };
+  const answer = await post(url, headers, { jsonrpc: '2.0', id, method: 'tools/call', params });
+  const text = await answer.text();
+  if (answer.status !== 200 || !text.includes(`call ${id}`)) throw new Error(`${answer.status}: ${text}`);
+}
+
+/**
+ * @param {string} url
+ * @param {Record<string, string>} headers
+ * @param {object} message
+ */
+function post(url, headers, message) {
+  const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return fetch(url, { method: 'POST', headers: { ...own, ...headers }, body: JSON.stringify(message) });
+}
+
+/**
+ * How long after kill -9 of its owner the next request of a session is answered.
+ * @param {Replica} owner
+ * @param {Replica} other
+ */
+export async function afterKill(owner, other) {
+  const headers = await openSession(owner.url);
+  await echo(other.url, headers, 1);
+  owner.kill('SIGKILL');
+  await sleep(50);
+  const began = performance.now();
+  // A request that leaves before the loss of a connection is known is answered with an error: it may have run.
+  for (let id = 2; ; id += 1) {
+    try {
+      await echo(other.url, headers, id);
+      return performance.now() - began;
+    } catch (error) {
+      if (id > 20 || !String(error).includes('REPLICA_LOST')) throw error;
+    }
+  }
+}
+
+/**
+ * How long a change at one replica takes until the clients of all replicas have heard of it.
+ * @param {readonly Replica[]} replicas
+ * @param {{ times: number }} plan
+ */
+export async function newsTo(replicas, { times }) {
+  /** @type {(() => void)[]} */
+  let waiting = [];
+  const closing = new AbortController();
+  for (const { url } of replicas) {
+    const headers = await openSession(url);
+    const params = { uri: 'demo://clock' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params };
+    await (await post(url, headers, message)).text();
+    const stream = await fetch(url, {
+      headers: { accept: 'text/event-stream', ...headers },
+      signal: closing.signal,
+    });
+    void read(stream, () => waiting.shift()?.()).catch(() => {});
+  }
+  const caller = await openSession(replicas[0].url);
+  /** @type {number[]} */
+  const ms = [];
+  for (let time = 0; time < times; time += 1) {
+    const heard = Promise.all(replicas.map(() => new Promise((resolve) => waiting.push(() => resolve(0)))));
+    const began = performance.now();
+    const params = { name: 'touch', arguments: {} };
+    await (
+      await post(replicas[0].url, caller, { jsonrpc: '2.0', id: time, method: 'tools/call', params })
+    ).text();
+    await heard;
+    ms.push(performance.now() - began);
+    await sleep(30);
+  }
+  closing.abort();
+  waiting = [];
+  return percentileOf(ms, 0.99);
+}
+
+/**
+ * @param {Response} stream
+ * @param {() => void} onUpdate
+ */
+async function read(stream, onUpdate) {
+  const decoder = new TextDecoder();
+  for await (const chunk of /** @type {any} */ (stream.body)) {
+    const count = decoder.decode(chunk).split('notifications/resources/updated').length - 1;
+    for (let each = 0; each < count; each += 1) onUpdate();
+  }
+}
