@@ -20,29 +20,69 @@ const SHARED = [
 const LONG = [
   'packages/check/test/client/official.test.ts',
   'packages/check/test/client/real-clients.test.ts',
-  'packages/check/test/load/busy-machine.test.ts',
+  'packages/check/test/report/html.test.ts',
+  'packages/check/test/suites/lifetime/lifetime.test.ts',
   'packages/check/test/suites/resilience/load.test.ts',
   'packages/check/test/through/bridges.test.ts',
   'packages/cli/test/attach/crash.test.ts',
   'packages/cli/test/attach/remote.test.ts',
+  'packages/cli/test/bench/bench.test.ts',
   'packages/cli/test/check/check-client.test.ts',
   'packages/cli/test/check/run.test.ts',
+  'packages/cli/test/commands/list-read.test.ts',
+  'packages/cli/test/commands/task.test.ts',
+  'packages/cli/test/config-target.test.ts',
+  'packages/cli/test/exit-codes.test.ts',
+  'packages/cli/test/login/daemon-commands.test.ts',
+  'packages/cli/test/login/device-login.test.ts',
+  'packages/cli/test/login/every-byte.test.ts',
+  'packages/cli/test/login/login-advice.test.ts',
+  'packages/cli/test/login/login.test.ts',
+  'packages/cli/test/login/no-browser.test.ts',
+  'packages/cli/test/serve/exit-codes.test.ts',
   'packages/cli/test/serve/options.test.ts',
   'packages/gateway/test/chaos/chaos.test.ts',
+  'packages/gateway/test/connect/many-callers.test.ts',
+  'packages/gateway/test/control-workers.test.ts',
+  'packages/sdk/test/client/vices.test.ts',
+  'packages/sdk/test/cluster/redis-kinds.test.ts',
   'packages/sdk/test/host/chaos.test.ts',
   'packages/sdk/test/host/lifetime-of-programs.test.ts',
+  'packages/sdk/test/host/questions.test.ts',
   'packages/sdk/test/process/death-watch-program.test.ts',
+  'packages/sdk/test/process/death-watch.test.ts',
   'packages/sdk/test/process/ledger.test.ts',
+  'packages/sdk/test/transport/http-server/admission/hostile.test.ts',
   'test/bridge-load/http-upstream.test.ts',
   'test/bridge-load/interactive.test.ts',
-  'test/bridge-load/upstream-sessions.test.ts',
   'test/bridge-load/serve-command.test.ts',
   'test/bridge-load/slow-readers.test.ts',
   'test/bridge-load/unread-answers.test.ts',
+  'test/bridge-load/upstream-sessions.test.ts',
   'test/bridge-matrix/direct.test.ts',
+  'test/cluster/balancers.test.ts',
+  'test/cluster/chaos.test.ts',
+  'test/cluster/conformance.test.ts',
+  'test/cluster/matrix.test.ts',
+  'test/cluster/operation.test.ts',
+  'test/cluster/redis-failures.test.ts',
+  'test/cluster/rolling.test.ts',
   'test/conformance/runner.test.ts',
   'test/docs/stories.test.ts',
   'test/e2e/stalled-reader.test.ts',
+  'test/e2e/stdio-resilience.test.ts',
+  'test/e2e/task-stores.test.ts',
+  'test/e2e/tasks-chaos.test.ts',
+  'test/found/c3-killing-call.test.ts',
+  'test/found/c4-one-cause.test.ts',
+  'test/found/c5-missed-faults.test.ts',
+  'test/found/r3-unread-stdin.test.ts',
+  'test/found/r6-network-end.test.ts',
+  'test/found/r6-official-hosts.test.ts',
+  'test/found/r6-stdio-end.test.ts',
+  'test/found/r7-burst.test.ts',
+  'test/found/s1-patterns.test.ts',
+  'test/found/s9-hostile-schemas.test.ts',
   'test/gateway-e2e/inspector.test.ts',
   'test/interop/client-against-servers.test.ts',
   'test/interop/http-official-clients.test.ts',
@@ -55,12 +95,23 @@ const LONG = [
   'test/site/reference.test.ts',
   'test/site/site.test.ts',
   'test/solved/memory.test.ts',
+  'test/solved/sleep.test.ts',
   'test/transparency/transparency.test.ts',
 ];
+/** This one keeps the whole machine busy, so it runs alone, after the long run. */
+const BUSY = ['packages/check/test/load/busy-machine.test.ts'];
 /** These do more in the long run. */
-const LONGER = ['test/bridge-matrix/matrix.test.ts'];
+const LONGER = [
+  'test/bridge-matrix/matrix.test.ts',
+  'test/cluster/round-robin.test.ts',
+  'packages/gateway/test/placement/placement.test.ts',
+];
 const wantsLong = process.env['ISTHMUS_LONG'] === '1';
-const left = ['**/node_modules/**', ...(wantsLong ? [] : LONG)];
+const left = [
+  '**/node_modules/**',
+  ...(wantsLong ? [] : LONG),
+  ...(process.env['ISTHMUS_BUSY'] === '1' ? [] : BUSY),
+];
 
 export default defineConfig({
   // What the packages import of each other has to be the sources too: one module for each file.
@@ -82,7 +133,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: wantsLong ? [...LONG, ...LONGER] : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          include: wantsLong
+            ? [...LONG, ...LONGER, ...BUSY]
+            : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
           exclude: wantsLong ? left : [...left, ...SHARED],
         },
       },

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../../scripts/setup.js';
-import { BRIDGE_ENV, type Bridge, LISTENERS, type Listener, startBridge } from './bridge.js';
+import { BRIDGE_ENV, LISTENERS, startBridge } from './bridge.js';
 import { CLIENTS } from './clients/index.js';
-import type { ClientKind, Session } from './clients/session.js';
+import type { Session } from './clients/session.js';
 import { tableInDocument, writeTable } from './document.js';
-import { FEATURES } from './features/feature.js';
 import { withV1 } from './features/fixtures.js';
-import { type Cell, limitOf } from './limits.js';
 import { Outcomes } from './outcomes.js';
-import { startUpstream, UPSTREAMS, type Upstream, type UpstreamKind } from './upstreams.js';
+import { playCells } from './play-cells.js';
+import { startUpstream, UPSTREAMS, type Upstream } from './upstreams.js';
 
 /**
  * `isthmus serve` between official clients and official servers of both eras. What cannot work is in limits.ts,
@@ -32,55 +31,9 @@ for (const kind of UPSTREAMS) {
       upstream = await startUpstream(kind);
     });
     afterAll(() => upstream?.close());
-    for (const listener of listeners) tellOf(kind, listener, () => upstream);
-  });
-}
-
-function tellOf(kind: UpstreamKind, listener: Listener, upstream: () => Upstream): void {
-  describe(`on ${listener}`, () => {
-    let bridge: Bridge;
-    let sessions: Map<string, Promise<Session>>;
-    beforeAll(async () => {
-      bridge = await startBridge(listener, upstream().address);
-      const open = async ({ connect }: ClientKind) => {
-        const session = await connect(bridge.address, BRIDGE_ENV);
-        await kind.settle?.(session);
-        return session;
-      };
-      sessions = new Map(CLIENTS.map((client) => [client.name, open(client)]));
-      await Promise.allSettled(sessions.values());
-    });
-    afterAll(async () => {
-      const settled = await Promise.allSettled(sessions?.values() ?? []);
-      await Promise.all(settled.map((one) => one.status === 'fulfilled' && one.value.close()));
-      const ended = await bridge?.close();
-      if (ended) expect(ended).toEqual({ code: 0, signal: null });
-    });
-
-    for (const client of CLIENTS) {
-      const cell: Cell = { client: client.name, upstream: kind.name, listener };
-
-      describe(client.title, () => {
-        it('connects in the era that it prefers', async () => {
-          const session = await sessions.get(client.name)!;
-          expect(session.revision).toBe(client.eras[0] === 'modern' ? '2026-07-28' : '2025-11-25');
-        });
-
-        it.each(FEATURES)('%s', async (feature) => {
-          const play = kind.plays[feature];
-          if (typeof play === 'string') return outcomes.set(cell, feature, { because: play });
-          const limit = limitOf(cell, feature);
-          outcomes.set(cell, feature, 'fails');
-          const played = sessions.get(client.name)!.then(play);
-          if (limit) await expect(played, limit.reason).rejects.toThrow(limit.shows);
-          else await played;
-          const remark = kind.remarks?.[feature];
-          outcomes.set(cell, feature, limit ? { because: limit.reason } : { works: true, remark });
-        });
-
-        it('has nothing to complain about', async () => {
-          expect((await sessions.get(client.name)!).complaints).toEqual([]);
-        });
+    for (const listener of listeners) {
+      describe(`on ${listener}`, () => {
+        playCells({ kind, listener, outcomes, start: () => startBridge(listener, upstream.address) });
       });
     }
   });

@@ -143,7 +143,7 @@ describe('the run', () => {
     const { code, stdout } = await runAgainst(`http://127.0.0.1:${port}/mcp`);
     expect(code).toBe(1);
     expect(stdout).toContain('server 2025-11-25: 0/30 scored scenarios');
-    expect(stdout).toContain('server 2026-07-28: 0/37 scored scenarios');
+    expect(stdout).toContain('server 2026-07-28: 0/46 scored scenarios');
     expect(stdout).toMatch(/\n0 passed, \d+ failed\n$/);
   }, 120_000);
 
@@ -161,7 +161,7 @@ describe('the run', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('server 2025-11-25: 30/30 scored scenarios');
     expect(stdout).toContain('✗ server 2026-07-28 input-required-result-result-type: FAILURE');
-    expect(stdout).not.toContain('37/37');
+    expect(stdout).not.toContain('46/46');
   }, 120_000);
 });
 

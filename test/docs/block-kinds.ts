@@ -30,6 +30,11 @@ const ILLUSTRATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'docs/attach.md': { 'Claude Desktop': 'a diagram' },
   'docs/bridge.md': { client: 'a diagram' },
   'docs/check.md': { broken: 'a report; examples/check-your-server prints it' },
+  'docs/cluster.md': {
+    'upstream isthmus': 'nginx; test/cluster runs one',
+    replica: 'a status; packages/cli/test/control/cluster.test.ts has one',
+    'ACL SETUSER': 'a command of Redis; test/cluster/redis-failures.test.ts uses it',
+  },
   'docs/host.md': {
     use: 'a diagram; packages/sdk/test/host holds its table',
     receipt: 'a part of a status',

@@ -1,5 +1,5 @@
 import { ResponseCache } from '@isthmus/sdk/internal/client/response-cache.js';
-import { keepOverdue, SubscribedUris } from '@isthmus/sdk/internal/era/subscriptions.js';
+import { SubscribedUris, WaitingChanges } from '@isthmus/sdk/internal/era/subscriptions.js';
 import {
   InFlightRequest,
   RequestSlots,
@@ -92,10 +92,30 @@ describe('R3: limits of what a peer can fill', () => {
   });
 
   it('R3: news that wait for a reader are bounded; the oldest are dropped', () => {
-    const overdue = new Map<string, number>();
-    for (let at = 0; at < 20_000; at += 1) keepOverdue(overdue, `r${at}`, at);
-    expect(overdue.size).toBe(10_000);
-    expect(overdue.keys().next().value).toBe('r10000');
+    const waiting = new WaitingChanges();
+    for (let at = 0; at < 20_000; at += 1) waiting.keep({ kind: 'resource', uri: `r${at}` });
+    expect(waiting.take()).toEqual({ kind: 'resource', uri: 'r10000' });
+    let left = 0;
+    while (waiting.take()) left += 1;
+    expect(left).toBe(9999);
+  });
+
+  it('R3: news of extensions that wait for a reader hold 1 MiB of text; the newest state of a task replaces the last', () => {
+    const waiting = new WaitingChanges();
+    const news = (taskId: string | undefined, text: string) =>
+      waiting.keep({
+        kind: 'foreign',
+        method: 'notifications/x',
+        params: { ...(taskId && { taskId }), text },
+      });
+    news(undefined, 'x'.repeat(2 * MIB));
+    for (let at = 0; at < 5; at += 1) news(undefined, `${at}`.repeat(300 * 1024));
+    news('t', 'working');
+    news('t', 'completed');
+    const kept: unknown[] = [];
+    for (let change = waiting.take(); change; change = waiting.take())
+      if (change.kind === 'foreign') kept.push(String(change.params['text']).slice(0, 9));
+    expect(kept).toEqual(['222222222', '333333333', '444444444', 'completed']);
   });
 
   it('R3: the outbox gives messages in slices of 256 KiB, and never splits its count', () => {

@@ -89,7 +89,7 @@ it('N1: a link that leads out of the package becomes text, and others stay', () 
 describe('N1: the address of the repository', () => {
   const manifest = (name: string) => readFileSync(join(cli, '..', name, 'package.json'), 'utf8');
 
-  it.each(['sdk', 'gateway', 'check', 'cli'])('is in packages/%s as the constant says', (name) => {
+  it.each(['sdk', 'gateway', 'check', 'console', 'cli'])('is in packages/%s as the constant says', (name) => {
     const text = manifest(name);
     expect(text, 'run npm run generate').toBe(withAddress(text, PUBLIC_ADDRESS, `packages/${name}`));
     expect(JSON.parse(text).keywords).toContain('mcp');

@@ -102,7 +102,7 @@ it('P5: a call of a legacy server that waits in one replica cannot be gone on wi
   expect((await goOn(two, 'elicit', round, { text: 'x' })).error).toEqual({
     code: -32602,
     message:
-      'requestState belongs to a call that waits in another process, and only that process can continue it: send all rounds of a call to the same replica, or make the call again',
+      'requestState belongs to a call that waits in another process, or in one that has ended, and only that process can continue it: send all rounds of a call to the same replica, or make the call again',
   });
   expect((await goOn(one, 'elicit', round, { text: 'x' })).error).toBeUndefined();
 });

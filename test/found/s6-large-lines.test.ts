@@ -17,7 +17,7 @@ function feed(push: (chunk: Buffer) => void, bytes: Buffer, size: number): void 
 
 /** The result as it is decoded from a line of the far side. */
 function received(result: string): JsonObject {
-  const decoded = decodeLine(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
+  const decoded = decodeLine(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`), undefined, true);
   if (decoded.kind !== 'result') throw new Error(`It was decoded as ${decoded.kind}`);
   return decoded.result;
 }

@@ -1,5 +1,6 @@
+import { isMeantFor } from '@isthmus/gateway/internal/auth/audience.js';
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
-import { isMeantFor, kindProblem } from '@isthmus/gateway/internal/auth/jwt.js';
+import { kindProblem } from '@isthmus/gateway/internal/auth/jwt.js';
 import { describe, expect, it } from 'vitest';
 import { bearer, openAuthority } from '../../packages/gateway/test/support/auth.js';
 import { type OpenOptions, openGateway } from '../../packages/gateway/test/support/open-gateway.js';

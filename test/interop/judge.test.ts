@@ -83,7 +83,6 @@ describe('the judge itself', () => {
     ['resultType', answer({ tools: [], resultType: 'complete' }), 'tools/list'],
     ['cache hints', answer({ tools: [], ttlMs: 0, cacheScope: 'private' }), 'tools/list'],
     ['resultType of an empty result', answer({ resultType: 'complete' }), 'ping'],
-    ['extensions', initialized({ extensions: {} }), 'initialize'],
     [
       'the name of the server in _meta',
       text({ _meta: { 'io.modelcontextprotocol/serverInfo': {} } }),

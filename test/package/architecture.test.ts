@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
+const PACKAGES = ['sdk', 'gateway', 'check', 'console', 'cli'];
 
 const page = await readFile(join(root, 'docs/architecture.md'), 'utf8');
 const sources = (await Promise.all(PACKAGES.map(readSources))).flat();
@@ -17,11 +17,11 @@ describe('docs/architecture.md', () => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  it('has a glossary of at most 25 words, and the code uses each of them', () => {
+  it('has a glossary of at most 26 words, and the code uses each of them', () => {
     const section = page.slice(page.indexOf('## Glossary'), page.indexOf('## Where to add what'));
     const words = [...section.matchAll(/^\| ([A-Z]\w+) +\|/gm)].map((match) => match[1]!);
     expect(words.length).toBeGreaterThan(20);
-    expect(words.length).toBeLessThanOrEqual(25);
+    expect(words.length).toBeLessThanOrEqual(26);
     const text = sources.map((source) => source.text).join('\n');
     expect(words.filter((word) => !new RegExp(`\\b\\w*${word}`, 'i').test(text))).toEqual([]);
   });
@@ -46,9 +46,9 @@ describe('the names of exported types', () => {
 });
 
 describe('the grain of the sources', () => {
-  it('is at most 750 files, and at most 15 in a folder', () => {
+  it('is at most 960 files, and at most 15 in a folder', () => {
     expect(sources.length).toBeGreaterThan(500);
-    expect(sources.length).toBeLessThanOrEqual(750);
+    expect(sources.length).toBeLessThanOrEqual(960);
     const folders = new Map<string, number>();
     for (const { file } of sources) {
       const folder = file.slice(0, file.lastIndexOf('/'));

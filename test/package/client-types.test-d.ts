@@ -193,6 +193,9 @@ export async function changes(client: Client): Promise<void> {
       case 'resource':
         same<typeof change.uri, string>();
         break;
+      case 'foreign':
+        same<typeof change.method, string>();
+        break;
       default:
         same<typeof change, never>();
     }

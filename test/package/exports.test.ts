@@ -26,9 +26,13 @@ const PROMISED: Record<string, readonly string[]> = {
     './oauth',
     './bridge',
     './llm',
+    './cluster',
+    './tasks/redis',
+    './tasks/sqlite',
   ],
   gateway: ['.'],
   check: ['.'],
+  console: ['.'],
   cli: [
     '.',
     './wire',
@@ -40,6 +44,7 @@ const PROMISED: Record<string, readonly string[]> = {
     './host',
     './bridge',
     './llm',
+    './cluster',
     './check',
   ],
 };

@@ -17,14 +17,15 @@ const LEVELS: Readonly<Record<string, readonly Level[]>> = {
   sdk: [
     { parts: ['errors', 'events', 'near-miss', 'version', 'async'], mayImportUpTo: -1 },
     { parts: ['arguments', 'wire', 'process', 'config'], mayImportUpTo: 0 },
-    { parts: ['exchange', 'schema'], mayImportUpTo: 1 },
-    { parts: ['era'], mayImportUpTo: 2 },
-    { parts: ['transport'], mayImportUpTo: 3 },
-    { parts: ['server', 'client'], mayImportUpTo: 3 },
-    { parts: ['oauth'], mayImportUpTo: 4 },
-    { parts: ['host', 'bridge'], mayImportUpTo: 6 },
-    { parts: ['llm'], mayImportUpTo: 7 },
-    { parts: ['index'], mayImportUpTo: 8 },
+    { parts: ['cluster'], mayImportUpTo: 1 },
+    { parts: ['exchange', 'schema'], mayImportUpTo: 2 },
+    { parts: ['era'], mayImportUpTo: 3 },
+    { parts: ['transport'], mayImportUpTo: 4 },
+    { parts: ['server', 'client'], mayImportUpTo: 4 },
+    { parts: ['oauth'], mayImportUpTo: 5 },
+    { parts: ['host', 'bridge'], mayImportUpTo: 7 },
+    { parts: ['llm'], mayImportUpTo: 8 },
+    { parts: ['index'], mayImportUpTo: 9 },
   ],
 };
 

@@ -8,7 +8,7 @@ import { readImports } from './read-imports.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
+const PACKAGES = ['sdk', 'gateway', 'check', 'console', 'cli'];
 
 describe.each(PACKAGES)('the source of packages/%s', (name) => {
   it('has a level for every file', async () => {
@@ -29,7 +29,7 @@ describe.each(PACKAGES)('the source of packages/%s', (name) => {
 describe('the packages', () => {
   it('have one version, which the library says', async () => {
     const manifests = await Promise.all(PACKAGES.map((name) => readManifest(`packages/${name}`)));
-    expect(manifests.map(({ version }) => version)).toEqual([VERSION, VERSION, VERSION, VERSION]);
+    expect(manifests.map(({ version }) => version)).toEqual(PACKAGES.map(() => VERSION));
     expect((await readManifest('.')).version).toBe(VERSION);
   });
 
@@ -44,7 +44,13 @@ describe('the packages', () => {
       sdk: {},
       gateway: { '@isthmus/sdk': VERSION },
       check: { '@isthmus/sdk': VERSION },
-      cli: { '@isthmus/check': VERSION, '@isthmus/gateway': VERSION, '@isthmus/sdk': VERSION },
+      console: { '@isthmus/sdk': VERSION },
+      cli: {
+        '@isthmus/check': VERSION,
+        '@isthmus/console': VERSION,
+        '@isthmus/gateway': VERSION,
+        '@isthmus/sdk': VERSION,
+      },
     });
   });
 
@@ -82,7 +88,7 @@ describe('the level rules', () => {
     [
       'wire/codec.ts',
       '../exchange/call.js',
-      'wire (level 1) may import levels 0 to 0, and exchange is level 2',
+      'wire (level 1) may import levels 0 to 0, and exchange is level 3',
     ],
     [
       'wire/codec.ts',
@@ -93,19 +99,19 @@ describe('the level rules', () => {
     [
       'server/serve.ts',
       '../transport/stdio.js',
-      'server (level 5) may import levels 0 to 3, and transport is level 4',
+      'server (level 6) may import levels 0 to 4, and transport is level 5',
     ],
     [
       'server/serve.ts',
       '../client/client.js',
-      'server (level 5) may import levels 0 to 3, and client is level 5',
+      'server (level 6) may import levels 0 to 4, and client is level 6',
     ],
     [
       'client/connect.ts',
       '../transport/memory.js',
-      'client (level 5) may import levels 0 to 3, and transport is level 4',
+      'client (level 6) may import levels 0 to 4, and transport is level 5',
     ],
-    ['host/host.ts', '../bridge/bridge.js', 'host (level 7) may import levels 0 to 6, and bridge is level 7'],
+    ['host/host.ts', '../bridge/bridge.js', 'host (level 8) may import levels 0 to 7, and bridge is level 8'],
     ['era/legacy/a.ts', '../modern/b.js', 'the two eras do not import each other'],
     ['era/modern/a.ts', '../legacy/b.js', 'the two eras do not import each other'],
     ['server/serve.ts', 'node:child_process', 'only process/ of the sdk starts child processes'],

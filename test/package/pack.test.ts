@@ -13,6 +13,7 @@ const ENTRIES = {
   sdk: 'dist/index.js',
   gateway: 'dist/index.js',
   check: 'dist/index.js',
+  console: 'dist/index.js',
   cli: 'bin/isthmus.js',
 };
 
@@ -119,7 +120,7 @@ describe('isthmus, packed and installed', () => {
 function isWanted(path: string): boolean {
   if (/^(?:docs|examples|deploy)\/|^(?:CHANGELOG|SECURITY)\.md$/.test(path)) return true;
   if (/\.test\.|(?:^|\/)(?:test|benchmarks)\//.test(path)) return false;
-  return /^(?:LICENSE|README\.md|package\.json|bin\/(?:isthmus\.js|package\.json)|dist\/bundle\/(?:licenses\.txt|package\.json)|config\.schema\.json|rules\.json|dist\/.+\.(?:js|d\.ts))$/.test(
+  return /^(?:LICENSE|README\.md|package\.json|bin\/(?:isthmus\.js|package\.json)|dist\/bundle\/(?:licenses\.txt|package\.json)|dist\/web\/.+\.gz|config\.schema\.json|rules\.json|dist\/.+\.(?:js|d\.ts))$/.test(
     path,
   );
 }

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDERS = ['test', ...['sdk', 'gateway', 'check', 'cli'].map((name) => `packages/${name}/test`)];
+const FOLDERS = [
+  'test',
+  ...['sdk', 'gateway', 'check', 'console', 'cli'].map((name) => `packages/${name}/test`),
+];
 
 /** Their files run one after the other in processes of their own, and load what they import for themselves. */
 const ALONE = ['test/bridge-matrix/bridge.ts'];

@@ -12,8 +12,8 @@ const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
 /** The names that a reader begins with. Each has an example. */
 const DOORS = [
-  ...['Server.prompt', 'Server.resource', 'Server.tool', 'assertSound', 'connect', 'createBridge'],
-  ...['createGateway', 'createHost', 'createServer', 'http', 'stdio'],
+  ...['Server.method', 'Server.prompt', 'Server.resource', 'Server.tool', 'assertSound', 'connect'],
+  ...['createBridge', 'createGateway', 'createHost', 'createServer', 'http', 'stdio'],
 ];
 
 let names: readonly ExportedName[];
@@ -41,7 +41,7 @@ it('has examples at its doors, which compile, run and print what they say', asyn
   const examples = names.flatMap(({ name, examples: all }) =>
     all.map((text) => ({ name, code: codeOf(text) })),
   );
-  expect([...new Set(examples.map(({ name }) => name))].sort()).toEqual(DOORS);
+  expect(examples.map(({ name }) => name)).toEqual(expect.arrayContaining(DOORS));
   const files = examples.map(({ name, code }, at) => ({ name, code, file: `${at}-${name}` }));
   for (const { file, code } of files) await writeFile(join(folder, `${file}.mts`), code);
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG));

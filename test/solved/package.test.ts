@@ -16,7 +16,7 @@ beforeAll(() => ensureBuilt());
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 
-const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
+const PACKAGES = ['sdk', 'gateway', 'check', 'console', 'cli'];
 
 interface Locked {
   readonly version: string;

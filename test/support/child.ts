@@ -20,6 +20,8 @@ export interface ChildOptions {
   readonly read?: boolean;
   /** Called for every line instead of keeping it, for output too large to keep. */
   readonly onLine?: (line: string) => void;
+  /** Another Node than the one that runs the test. */
+  readonly node?: string;
 }
 
 /** The program that `npx isthmus` runs. */
@@ -57,8 +59,11 @@ export class Child {
   readonly #onLine: (line: string) => void;
   readonly #waiting = new Set<() => void>();
 
-  constructor(program: string, { args = [], env, read = true, onLine }: ChildOptions) {
-    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  constructor(
+    program: string,
+    { args = [], env, read = true, onLine, node = process.execPath }: ChildOptions,
+  ) {
+    const child = spawn(node, [program, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
     everyChild.add(child);
     this.#process = child;
     this.#name = [program, ...args].join(' ');

@@ -11,7 +11,8 @@ export function v1Sessions(createServer, options = {}) {
   const handle = async (request, response) => {
     const id = request.headers['mcp-session-id'];
     const known = sessions.get(id);
-    if (known) return known.handleRequest(request, response);
+    // `body`: express has read it.
+    if (known) return known.handleRequest(request, response, request.body);
     if (id !== undefined) return response.writeHead(404).end();
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
@@ -20,7 +21,7 @@ export function v1Sessions(createServer, options = {}) {
       ...options,
     });
     await createServer().connect(transport);
-    await transport.handleRequest(request, response);
+    await transport.handleRequest(request, response, request.body);
   };
   const forget = async () => {
     const count = sessions.size;

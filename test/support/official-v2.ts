@@ -1,6 +1,7 @@
 import {
   Client,
   type ClientOptions,
+  type OAuthClientProvider,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type VersionNegotiationMode,
@@ -48,7 +49,9 @@ export function transportV2(
     stderr = 'ignore',
     headers,
     ...http
-  }: Omit<PeerOptions<Client, Transport, never>, 'prepare' | 'name' | 'capabilities'> = {},
+  }: Omit<PeerOptions<Client, Transport, never>, 'prepare' | 'name' | 'capabilities'> & {
+    readonly authProvider?: OAuthClientProvider;
+  } = {},
 ): Transport {
   if ('command' in address) {
     const { command, args } = address;

@@ -5,11 +5,29 @@ declare module 'oidc-provider' {
   interface FoundToken {
     readonly aud: string | readonly string[] | undefined;
     readonly scope: string | undefined;
+    readonly accountId: string | undefined;
+    readonly clientId: string | undefined;
     destroy(): Promise<void>;
   }
 
   interface TokenModel {
+    new (of: Readonly<Record<string, unknown>>): NewToken;
     find(token: string): Promise<FoundToken | undefined>;
+  }
+
+  interface NewToken {
+    resourceServer: unknown;
+    readonly expiration: number;
+    save(): Promise<string>;
+  }
+
+  interface GrantContext {
+    readonly oidc: {
+      readonly client: { readonly clientId: string };
+      readonly params: Readonly<Record<string, string | undefined>>;
+    };
+    status: number;
+    body: unknown;
   }
 
   interface Grant {
@@ -20,14 +38,30 @@ declare module 'oidc-provider' {
 
   export default class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>);
+    on(
+      event: 'grant.success',
+      seen: (context: { readonly body?: Readonly<Record<string, unknown>> }) => void,
+    ): void;
     readonly AccessToken: TokenModel;
     readonly RefreshToken: TokenModel;
     readonly ClientCredentials: TokenModel;
-    readonly Client: { readonly adapter: { destroy(id: string): Promise<void> } };
+    readonly Client: {
+      find(id: string): Promise<unknown>;
+      readonly adapter: { destroy(id: string): Promise<void> };
+    };
     readonly Grant: new (of: {
       accountId: string;
       clientId: string;
     }) => Grant;
+    readonly ResourceServer: new (
+      id: string,
+      info: Readonly<Record<string, unknown>>,
+    ) => unknown;
+    registerGrantType(
+      name: string,
+      handler: (context: GrantContext) => Promise<void>,
+      parameters: readonly string[],
+    ): void;
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
     interactionDetails(
       request: IncomingMessage,

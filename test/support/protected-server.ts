@@ -9,22 +9,41 @@ export interface ProtectedServer {
   readonly url: string;
   /** The status of each MCP request, in order, with the scopes of its token. */
   readonly log: string[];
+  /** Everything that reached it, as it was written. */
+  received(): string;
   /** Names another authorization server from now on, and takes its tokens only. */
   move(authorization: { issuer: string; provider: Provider }): void;
   close(): Promise<void>;
 }
 
+export interface ProtectedServerOptions {
+  /** Has the tool `whoami`, too: the account of the token, or the client where there is no account. */
+  readonly tellsAccount?: boolean;
+}
+
 /** Tools: `read` needs `mcp:read`, `write` needs `mcp:write`. */
-export async function startProtectedServer(authorization: {
-  issuer: string;
-  provider: Provider;
-}): Promise<ProtectedServer> {
+export async function startProtectedServer(
+  authorization: { issuer: string; provider: Provider },
+  { tellsAccount = false }: ProtectedServerOptions = {},
+): Promise<ProtectedServer> {
   const log: string[] = [];
+  const bytes: Buffer[] = [];
   const mcp = createMcpServer({ name: 'protected', version: '1' });
   mcp.tool('read', { description: 'Reads' }, () => 'read');
   mcp.tool('write', { description: 'Writes' }, () => 'written');
-  const endpoint = httpHandler();
+  if (tellsAccount) mcp.tool('whoami', {}, (_args, ctx) => ctx.peer.principal ?? 'nobody');
+  const endpoint = httpHandler({
+    authenticate: async (request) => {
+      const known = await find(bearerOf(request.header('authorization')));
+      return known?.accountId ?? known?.clientId ?? 'nobody';
+    },
+  });
   const serving = await serve(mcp, endpoint);
+  const find = async (token: string) =>
+    token === ''
+      ? undefined
+      : ((await state.provider.AccessToken.find(token)) ??
+        (await state.provider.ClientCredentials.find(token)));
   const server = createServer(async (request, response) => {
     const { origin } = state;
     if (request.url === '/.well-known/oauth-protected-resource/mcp') {
@@ -39,11 +58,7 @@ export async function startProtectedServer(authorization: {
       return;
     }
     const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
-    const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
-    const known = token
-      ? ((await state.provider.AccessToken.find(token)) ??
-        (await state.provider.ClientCredentials.find(token)))
-      : undefined;
+    const known = await find(bearerOf(request.headers.authorization));
     const isGood = known !== undefined && [known.aud].flat().includes(`${origin}/mcp`);
     if (!isGood) {
       log.push('401');
@@ -60,6 +75,7 @@ export async function startProtectedServer(authorization: {
     log.push('200');
     endpoint.node(request, response);
   });
+  server.on('connection', (socket) => socket.on('data', (chunk: Buffer) => void bytes.push(chunk)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -67,6 +83,7 @@ export async function startProtectedServer(authorization: {
   return {
     url: `${origin}/mcp`,
     log,
+    received: () => Buffer.concat(bytes).toString('latin1'),
     move: ({ issuer, provider }) => void Object.assign(state, { issuer, provider }),
     async close() {
       await serving.close();
@@ -75,4 +92,8 @@ export async function startProtectedServer(authorization: {
       await once(server, 'close');
     },
   };
+}
+
+function bearerOf(header: string | undefined): string {
+  return /^Bearer (.+)$/.exec(header ?? '')?.[1] ?? '';
 }

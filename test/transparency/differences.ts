@@ -41,10 +41,14 @@ export const DIFFERENCES: readonly Known[] = [
   },
   {
     id: 'tasks',
-    what: 'The capability `tasks` of 2025-11-25 and `execution` of tools are not passed on',
-    why: 'the tasks of the two eras cannot be translated into each other',
-    where: (cell) => isEverything(cell) || cell.server === 'filesystem',
-    matches: ({ path }) => /\.capabilities\.tasks$|\.execution$/.test(path),
+    what: 'Tasks are announced in the form of the era of the client, `tasks.list` only to an authenticated client, and every tool of a modern server with tasks as `execution.taskSupport: "optional"`',
+    why: 'the tasks of a client belong to the bridge: the two eras have different protocols for them',
+    where: ({ server, era, far }) =>
+      server.startsWith('everything') ||
+      (server === 'filesystem' && era === 'modern') ||
+      (server === 'demo' && era === 'legacy' && far === 'modern'),
+    matches: ({ path }) =>
+      /\.capabilities\.(tasks(\.list)?|extensions)$|\.execution(\.taskSupport)?$/.test(path),
   },
   {
     id: 'only-as-task',

@@ -11,7 +11,7 @@ import type { Revision } from './revision.js';
  *                `Value[]` for a list, `Value{}` for a map, `A|B` for either; without it, anything,
  *   `<revision`  names the revision that took it away, or changed it and so lists it again.
  *
- * Left out on purpose: all but `execution` of the tasks of 2025-11-25, which our servers do not offer.
+ * Left out on purpose: all but `execution` and the capability of the tasks of 2025-11-25. Tests of tasks compare the rest.
  */
 export type Table = string | Readonly<Partial<Record<Revision, string>>>;
 
@@ -144,9 +144,9 @@ export const KINDS: Readonly<Record<string, Table>> = {
   },
   Capabilities: {
     '2024-11-05': `experimental:object logging:object prompts:ChangingCapability tools:ChangingCapability
-      resources:ResourcesCapability`,
+      resources:ResourcesCapability extensions:object`,
     '2025-03-26': 'completions:object',
-    '2026-07-28': 'extensions:object',
+    '2025-11-25': 'tasks:object<2026-07-28',
   },
   ChangingCapability: 'listChanged',
   ResourcesCapability: 'subscribe listChanged',

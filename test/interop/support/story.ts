@@ -50,6 +50,10 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
         prompts: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
         tools: { listChanged: true },
+        ...(modern && { extensions: { 'io.modelcontextprotocol/tasks': {} } }),
+        ...(peer.revision === '2025-11-25' && {
+          tasks: { cancel: {}, requests: { tools: { call: {} } } },
+        }),
       });
     });
 

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startHaproxy } from '../support/haproxy.js';
+import { startNginx } from '../support/nginx.js';
+import { connectV1 } from '../support/official-v1.js';
+import { connectV2, MODERN } from '../support/official-v2.js';
+import { hasClusterTools, type RunningCluster, startCluster } from './support.js';
+
+const file = (name: string) => readFileSync(new URL(`../../deploy/cluster/${name}`, import.meta.url), 'utf8');
+
+/** The files of deploy/cluster with real traffic. Only addresses are replaced. */
+describe.skipIf(!hasClusterTools)(
+  'three replicas behind a balancer of deploy/cluster (skipped without redis-server, nginx and haproxy)',
+  () => {
+    let cluster: RunningCluster;
+    const hosts = () => cluster.replicas.map(({ origin }) => new URL(origin).host);
+    beforeAll(async () => {
+      cluster = await startCluster();
+    }, 60_000);
+    afterAll(() => cluster?.stop());
+
+    it('serve clients of both eras through nginx', async () => {
+      const text = file('nginx.conf');
+      const upstream = /upstream isthmus \{[^}]*\}/.exec(text)![0];
+      const places = hosts();
+      const { origin, stop } = await startNginx({
+        http: upstream.replaceAll(/r([123]):8080/g, (_, at: string) => places[Number(at) - 1]!),
+        server: text.slice(text.indexOf('    location / {'), text.lastIndexOf('  }\n}')),
+      });
+      onTestFinished(stop);
+      await tryBoth(`${origin}/mcp`);
+      expect(await statusesOf(origin, '/status', '/metrics', '/readyz')).toEqual([403, 403, 200]);
+    });
+
+    it('serve clients of both eras through HAProxy', async () => {
+      const servers = hosts().map((host, at) => `  server r${at} ${host} check inter 1s\n`);
+      const { origin, stop } = await startHaproxy((port) =>
+        file('haproxy.cfg')
+          .replace('bind :80', `bind 127.0.0.1:${port}`)
+          // More connections than this machine may allow one process.
+          .replace('maxconn 20000', 'maxconn 200')
+          .replace(/ {2}server-template .*\n/, servers.join('')),
+      );
+      onTestFinished(stop);
+      await tryBoth(`${origin}/mcp`);
+      expect(await statusesOf(origin, '/status', '/metrics', '/readyz')).toEqual([403, 403, 200]);
+    });
+  },
+);
+
+async function statusesOf(origin: string, ...paths: readonly string[]): Promise<readonly number[]> {
+  return Promise.all(paths.map(async (path) => (await fetch(`${origin}${path}`)).status));
+}
+
+/** A session with a question and its standing stream, and modern calls. */
+async function tryBoth(url: string): Promise<void> {
+  const legacy = await connectV1(
+    { url },
+    {
+      capabilities: { elicitation: {} },
+      prepare: (peer) =>
+        peer.setRequestHandler(ElicitRequestSchema, () => ({
+          action: 'accept',
+          content: { username: 'Ada' },
+        })),
+    },
+  );
+  onTestFinished(() => legacy.client.close());
+  const modern = await connectV2({ url }, { mode: MODERN });
+  onTestFinished(() => modern.client.close());
+  for (let turn = 0; turn < 6; turn += 1) {
+    const call = { name: 'echo', arguments: { text: `turn ${turn}` } };
+    const content = [{ type: 'text', text: `turn ${turn}` }];
+    expect(await legacy.client.callTool(call)).toMatchObject({ content });
+    expect(await modern.client.callTool(call)).toMatchObject({ content });
+  }
+  expect(await legacy.client.callTool({ name: 'test_elicitation', arguments: {} })).toMatchObject({
+    content: [{ text: 'Elicitation completed: action=accept, content={"username":"Ada"}' }],
+  });
+}

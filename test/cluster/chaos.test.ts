@@ -1,0 +1,50 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OF_ALL, OF_REPLICAS } from './storm/deeds.js';
+import { faultOf, tally } from './storm/judge.js';
+import { openStage } from './storm/stage.js';
+import { storm } from './storm/storm.js';
+import { hasClusterTools } from './support.js';
+
+/**
+ * Storms take minutes and find rare faults, so they are run with seeds: ISTHMUS_CHAOS_SEED=3,17. Known fault: a question whose
+ * process is killed just then can leave the call of a legacy client without an answer.
+ */
+const SEEDS = process.env['ISTHMUS_CHAOS_SEED']?.split(',').map(Number) ?? [];
+const STORMS = SEEDS.flatMap((seed) => [{ seed, of: 'replicas' } as const, { seed, of: 'all' } as const]);
+const FOR_MS = Number(process.env['ISTHMUS_CHAOS_MS'] ?? 15_000);
+const CLIENTS = [
+  ...(['our modern', 'our legacy', 'official v1', 'official v2', 'raw modern', 'raw legacy'] as const),
+  ...(['our legacy', 'official v1', 'raw legacy'] as const),
+];
+
+describe.skipIf(!hasClusterTools || SEEDS.length === 0)(
+  'three replicas in a storm, behind nginx (skipped without redis-server, nginx and seeds)',
+  () => {
+    it.each(STORMS)(
+      'end each call once and truly (ISTHMUS_CHAOS_SEED=$seed, of $of)',
+      { timeout: FOR_MS + 180_000 },
+      async ({ seed, of }) => {
+        const stage = await openStage(3);
+        onTestFinished(() => stage.close());
+        const deeds = of === 'all' ? OF_ALL : OF_REPLICAS;
+        const { outcomes, did, complaints } = await storm(stage, {
+          ...{ seed, forMs: FOR_MS, deeds, clients: CLIENTS },
+        });
+        const runs = stage.runs();
+        if (process.env['ISTHMUS_CHAOS_VERBOSE'])
+          console.log(JSON.stringify({ did, ends: tally(outcomes) }, null, 2));
+        expect(outcomes.flatMap((each) => faultOf(each, runs.get(each.token) ?? 0) ?? [])).toEqual([]);
+        expect(complaints).toEqual([]);
+        // Each run belongs to a call.
+        const tokens = new Set(outcomes.map(({ token }) => token));
+        expect([...runs.keys()].filter((token) => !tokens.has(token))).toEqual([]);
+        // Otherwise nothing was proven.
+        expect(outcomes.filter(({ end }) => end.kind === 'answer').length).toBeGreaterThan(10);
+        if (of === 'replicas') {
+          const gone = outcomes.filter(({ end }) => end.kind === 'error' && end.error.isSessionGone);
+          expect(gone.map(({ client, end }) => [client, end])).toEqual([]);
+        }
+      },
+    );
+  },
+);

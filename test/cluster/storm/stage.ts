@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Child, fixture } from '../../support/child.js';
+import { startNginx } from '../../support/nginx.js';
+import { freePort, type RunningRedis, startRedis } from '../../support/redis.js';
+import { CLUSTER_SECRET, roundRobin } from '../support.js';
+
+/** Replicas at addresses that nginx knows, and one Redis. Each of them can end and come back. */
+export interface Stage {
+  readonly url: string;
+  /** By place. Undefined while there is none. */
+  readonly replicas: (Child | undefined)[];
+  redis: RunningRedis;
+  /** Starts the replica of a place again, and waits until it answers. */
+  revive(place: number): Promise<void>;
+  /** Ends Redis and starts it again at the same port. It has forgotten everything. */
+  restartRedis(): Promise<void>;
+  /** How often each token was run. */
+  runs(): ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+export async function openStage(count: number): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-storm-'));
+  const diary = join(folder, 'diary');
+  writeFileSync(diary, '');
+  const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+  const redis = await startRedis();
+  const start = async (place: number) => {
+    const child = new Child(fixture('replica-with-diary.mjs'), {
+      args: [String(ports[place]), diary],
+      env: { PATH: process.env['PATH'] ?? '', REDIS_URL: redis.url, CLUSTER_SECRET },
+    });
+    await child.until('its address', () => child.messages.length > 0);
+    return child;
+  };
+  const replicas: (Child | undefined)[] = await Promise.all(ports.map((_, place) => start(place)));
+  const nginx = await startNginx(roundRobin(ports.map((port) => `127.0.0.1:${port}`)));
+  const stage: Stage = {
+    url: `${nginx.origin}/mcp`,
+    replicas,
+    redis,
+    async revive(place) {
+      replicas[place] = await start(place);
+    },
+    async restartRedis() {
+      await stage.redis.stop();
+      stage.redis = await startRedis({ port: redis.port });
+    },
+    runs: () => countEach(readFileSync(diary, 'utf8').split('\n').filter(Boolean)),
+    async close() {
+      await nginx.stop();
+      await Promise.all(replicas.map((child) => child?.reap()));
+      await stage.redis.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return stage;
+}
+
+function countEach(tokens: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
+  return counts;
+}

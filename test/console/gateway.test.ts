@@ -1,0 +1,273 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { controlClient } from '@isthmus/gateway/internal/control/index.js';
+import { type RunningGateway, runGateway } from '@isthmus/gateway/internal/run-gateway.js';
+import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
+import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
+import { connect, createServer, http, jsonSchema, serve } from '@isthmus/sdk';
+import pino from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openServeConsole } from '../../packages/cli/src/console/serve-console.js';
+import { ConsoleClient } from '../../packages/console/test/support/console-client.js';
+import { ISTHMUS } from '../support/child.js';
+
+const SECRET = 'a-secret-that-nobody-may-see-4711';
+
+/** A remote server that echoes, asks, and works until it is cancelled. */
+async function remote(): Promise<string> {
+  const server = createServer({ name: 'remote', version: '1.0.0' });
+  const any = jsonSchema<Record<string, unknown>>({ type: 'object' });
+  server.tool('echo', { input: any }, (args) => JSON.stringify(args));
+  server.tool('ask', {}, async (_args, ctx) => {
+    const { action } = await ctx.elicit({
+      message: 'Go on?',
+      requestedSchema: { type: 'object', properties: { go: { type: 'boolean' } } },
+    });
+    return action;
+  });
+  server.tool('work', {}, async (_args, ctx) => {
+    ctx.progress(3, 10, 'step 3');
+    await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
+  });
+  const served = await serve(server, http({ port: 0 }));
+  onTestFinished(() => served.close());
+  return served.addresses[0]!;
+}
+
+interface Stage {
+  readonly running: RunningGateway;
+  readonly url: string;
+  readonly notes: string[];
+  enter(access?: 'look' | 'act' | 'record'): Promise<ConsoleClient>;
+}
+
+async function stage(
+  units: readonly GatewayServerSpec[],
+  more: { mayRecord?: boolean } = {},
+): Promise<Stage> {
+  const notes: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void notes.push(line) });
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-console-'));
+  const running = await runGateway({
+    ...{ log, redactor: createRedactor(), units, addresses: ['http://127.0.0.1:0/mcp'] },
+    host: { ledger: false, cache: false },
+    controlPath: join(folder, 'g.sock'),
+    openConsole: (source) =>
+      openServeConsole(source, {
+        mayRecord: more.mayRecord ?? true,
+        files: ['servers.json'],
+        auth: [],
+        hasPrincipals: false,
+      }),
+  });
+  onTestFinished(() => running.close({ graceMs: 0 }));
+  const control = controlClient(running.control!.path);
+  return {
+    ...{ running, notes, url: running.gateway.addresses[0]! },
+    // As `isthmus console` does it.
+    enter: async (access = 'record') => ConsoleClient.enter((await control.console(access)).url),
+  };
+}
+
+async function remoteUnit(): Promise<GatewayServerSpec> {
+  return {
+    kind: 'url',
+    name: 'remote',
+    url: await remote(),
+    transport: 'auto',
+    headers: { 'x-key': SECRET },
+  };
+}
+
+const demoUnit: GatewayServerSpec = {
+  ...{ kind: 'command', name: 'demo', command: process.execPath, args: [ISTHMUS, 'demo'] },
+  ...{ env: { DEMO_TOKEN: SECRET }, cwd: process.cwd() },
+};
+
+async function clientOf(url: string, mode: 'legacy' | 'modern') {
+  const client = await connect(http(url), { mode, cache: false, info: { name: 'tester', version: '1' } });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+describe('the console of a gateway', () => {
+  it('shows calls of clients while they run and after, with who made them', async () => {
+    const { url, enter } = await stage([await remoteUnit()]);
+    const page = await enter();
+    const feed = await page.feed(['calls', 'status']);
+    expect((await feed.next('status')).servers.map(({ name }) => name)).toEqual(['remote']);
+    const client = await clientOf(url, 'legacy');
+    await client.callTool('echo', { a: 1 });
+    const done = await feed.next('call', ({ tool, state }) => tool === 'echo' && state === 'done');
+    expect(done).toMatchObject({
+      ...{ server: 'remote', method: 'tools/call', outcome: 'ok', own: false },
+      client: { era: 'legacy', name: 'tester' },
+    });
+    expect(await page.ask('GET callers')).toMatchObject([{ clients: ['tester'], eras: ['legacy'], now: 0 }]);
+    expect(await page.ask('GET sessions')).toMatchObject([
+      { server: 'remote', client: 'tester', subscribed: 0 },
+    ]);
+    const series = await page.ask('GET series', { query: { server: 'remote' } });
+    expect(series.calls.reduce((sum, calls) => sum + calls, 0)).toBeGreaterThanOrEqual(1);
+    feed.close();
+  });
+
+  it('cancels a call of a client: it fails for the client, and the server hears of it', async () => {
+    const { url, enter, notes } = await stage([await remoteUnit()]);
+    const page = await enter();
+    const feed = await page.feed(['calls']);
+    const client = await clientOf(url, 'modern');
+    const working = client.callTool('work', {}, { onProgress: () => {} });
+    const failed = working.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const row = await feed.next('call', ({ progress }) => progress !== undefined);
+    expect(row).toMatchObject({ tool: 'work', state: 'running', progress: { progress: 3, total: 10 } });
+    await page.ask('DELETE calls/:id', { path: [row.id] });
+    expect(await failed).toMatchObject({ code: -32603, data: { reason: 'CANCELLED_BY_OPERATOR' } });
+    await feed.next('call', ({ id, state }) => id === row.id && state === 'done');
+    expect(notes.join('')).toContain('console-1 cancelled it');
+    feed.close();
+  });
+
+  it('calls servers as a client of the gateway, and never takes a process from the others', async () => {
+    const { url, enter } = await stage([demoUnit]);
+    const page = await enter();
+    const other = await enter();
+    const body = { server: 'demo', method: 'tools/call', params: '{"name":"echo","arguments":{"text":"x"}}' };
+    const feed = await page.feed(['calls']);
+    const { call } = await page.ask('POST calls', { body });
+    expect(await feed.next('call', ({ id, state }) => id === call && state === 'done')).toMatchObject({
+      ...{ own: true, outcome: 'ok', server: 'demo' },
+    });
+    // A client afterwards, and another person.
+    const client = await clientOf(url, 'legacy');
+    expect(await client.callTool('echo', { text: 'y' })).toMatchObject({ content: [{ text: 'y' }] });
+    await other.ask('POST calls', { body });
+    const status = await page.ask('GET status');
+    expect(status.servers[0]!.processes).toHaveLength(1);
+    feed.close();
+  });
+
+  it('shows the question of a call in both eras with the call, and takes the answer', async () => {
+    const { enter } = await stage([await remoteUnit()]);
+    const page = await enter();
+    const feed = await page.feed(['calls', 'questions']);
+    const body = { server: 'remote', method: 'tools/call', params: '{"name":"ask"}', lens: true };
+    const { call } = await page.ask('POST calls', { body });
+    const question = await feed.next('question');
+    expect(question).toMatchObject({ kind: 'form', call, tool: 'ask', server: 'remote' });
+    await page.ask('POST questions/:id', { path: [question.id], body: { action: 'decline' } });
+    await feed.next('call', ({ id, state }) => id === call && state === 'done');
+    const lens = await page.ask('GET calls/:id/lens', { path: [call] });
+    expect(lens.client).toMatchObject({ era: 'legacy' });
+  });
+
+  it('stops, starts and restarts a server, and writes down who did it', async () => {
+    const { enter, notes } = await stage([demoUnit]);
+    const page = await enter();
+    const feed = await page.feed(['status']);
+    const stateIs = (state: string) => feed.next('status', ({ servers }) => servers[0]!.state === state);
+    await stateIs('ready');
+    const { processes } = (await page.ask('GET status')).servers[0]!;
+    await page.ask('POST servers/:name/restart', { path: ['demo'] });
+    const second = await feed.next('status', ({ servers: [server] }) =>
+      server!.processes.some(({ generation, receipt }) => generation === 2 && receipt?.complete),
+    );
+    const after = second.servers[0]!;
+    expect(after.processes[0]!.pid).not.toBe(processes[0]!.pid);
+    await page.ask('POST servers/:name/stop', { path: ['demo'] });
+    await stateIs('off');
+    await page.ask('POST servers/:name/start', { path: ['demo'] });
+    const detail = await page.ask('GET servers/:name', { path: ['demo'] });
+    expect(detail).toMatchObject({ state: 'ready', likely: [] });
+    expect(detail.history.map(({ what }) => what)).toContain('ended, as requested');
+    for (const verb of ['restart', 'stop', 'start'])
+      expect(notes.join('')).toContain(`console-1: ${verb} demo`);
+    const unknown = await page.send('POST servers/:name/restart', { path: ['nothing'] });
+    expect(unknown.status).toBe(404);
+    feed.close();
+  });
+
+  it('records messages only when asked, without secrets, and shows both sides of a call', async () => {
+    const { url, enter } = await stage([demoUnit]);
+    const page = await enter();
+    const client = await clientOf(url, 'modern');
+    await client.callTool('echo', { text: 'before' });
+    expect((await page.ask('GET frames')).rows).toEqual([]);
+    const recording = await page.ask('POST recordings', { body: { minutes: 1, servers: ['demo'] } });
+    expect(recording).toMatchObject({ state: 'running', by: 'console-1', servers: ['demo'] });
+    expect((await page.send('POST recordings', { body: {} })).status).toBe(409);
+    await client.callTool('echo', { text: SECRET });
+    const { calls } = await page.ask('GET calls', { query: { tool: 'echo', limit: 1 } });
+    const detail = await page.ask('GET calls/:id', { path: [calls[0]!.id] });
+    expect(detail.frames).toHaveLength(2);
+    const frames = await Promise.all(
+      detail.frames.map((seq) => page.ask('GET frames/:seq', { path: [seq] })),
+    );
+    for (const frame of frames) {
+      expect(frame.text).not.toContain(SECRET);
+      expect(frame.redacted).toBe(true);
+    }
+    // A call of the page is recorded at both ends.
+    const params = '{"name":"echo","arguments":{"text":"own"}}';
+    const feed = await page.feed(['calls']);
+    const body = { server: 'demo', method: 'tools/call', params, lens: true };
+    const { call } = await page.ask('POST calls', { body });
+    await feed.next('call', ({ id, state }) => id === call && state === 'done');
+    const lens = await page.ask('GET calls/:id/lens', { path: [call] });
+    expect(lens).toMatchObject({ client: { era: 'legacy' }, upstream: { era: 'modern' }, sameEra: false });
+    expect(lens.links.map(({ row }) => row)).toEqual([1, 3]);
+    await page.ask('DELETE recordings/:id', { path: [recording.id] });
+    const last = (await page.ask('GET frames')).last;
+    await client.callTool('echo', { text: 'after' });
+    expect((await page.ask('GET frames')).last).toBe(last);
+    feed.close();
+  });
+
+  it('shows settings without any value of a variable or a header', async () => {
+    const { enter } = await stage([demoUnit, await remoteUnit()]);
+    const page = await enter();
+    const settings = await page.ask('GET settings');
+    expect(settings.servers).toMatchObject([
+      { name: 'demo', what: `${process.execPath} … (2 arguments)`, secrets: ['DEMO_TOKEN'] },
+      { name: 'remote', secrets: ['x-key'] },
+    ]);
+    const all = [settings, await page.ask('GET status'), await page.ask('GET logs')];
+    expect(JSON.stringify(all)).not.toContain(SECRET);
+  });
+});
+
+describe('the levels of the console of a gateway', () => {
+  it('keep those who may look from acting and from messages of clients', async () => {
+    const { url, enter } = await stage([await remoteUnit()]);
+    const page = await enter('look');
+    const client = await clientOf(url, 'modern');
+    await client.callTool('echo', { a: 1 });
+    const { calls } = await page.ask('GET calls', { query: { tool: 'echo' } });
+    expect(calls).toHaveLength(1);
+    const refused = await Promise.all([
+      page.send('GET calls/:id', { path: [calls[0]!.id] }),
+      page.send('GET frames'),
+      page.send('POST feed', { body: { topics: ['rows'] } }),
+      page.send('POST calls', { body: { server: 'remote', method: 'ping', params: '{}' } }),
+      page.send('POST servers/:name/stop', { path: ['remote'] }),
+      page.send('POST reload'),
+      page.send('POST recordings', { body: {} }),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
+    const operator = await enter('act');
+    expect((await operator.send('POST recordings', { body: {} })).status).toBe(403);
+    expect((await operator.send('GET calls/:id', { path: [calls[0]!.id] })).status).toBe(403);
+  });
+
+  it('cannot record where the gateway forbids it', async () => {
+    const { enter } = await stage([await remoteUnit()], { mayRecord: false });
+    const page = await enter();
+    expect((await page.ask('GET hello')).features).not.toContain('record');
+    const refused = await page.send('POST recordings', { body: {} });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: 'NOT_ALLOWED' } }]);
+  });
+});

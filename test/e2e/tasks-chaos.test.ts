@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Client, connect, http } from '@isthmus/sdk';
+import { expect, it } from 'vitest';
+import { startChild } from '../support/child.js';
+import { freePort, hasRedis, startRedis } from '../support/redis.js';
+
+const program = fileURLToPath(new URL('../programs/server-with-tasks.mjs', import.meta.url));
+const OWNERS = ['ada', 'eve'] as const;
+const TASKS = 200;
+
+/** The same numbers in every run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+it.runIf(hasRedis)(
+  'of 200 tasks of a server that is killed again and again, each ends once, and only its owner sees it',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'isthmus-chaos-'));
+    const runs = join(folder, 'runs');
+    const redis = await startRedis();
+    const random = seeded(20);
+    const port = await freePort();
+    const start = async () => {
+      const child = startChild(program, { args: ['redis', redis.url, `http:${port}`, runs] });
+      await child.until('ready', () => child.stderr.includes('ready'));
+      return child;
+    };
+    let server = await start();
+    const clients = new Map<string, Client>();
+    for (const owner of OWNERS) {
+      const connector = http(`http://127.0.0.1:${port}/mcp`, {
+        headers: { authorization: `Bearer ${owner}` },
+      });
+      clients.set(owner, await connect(connector, { cache: false, mode: 'modern' }));
+    }
+    const started: { id: string; key: string; owner: string }[] = [];
+    let isOver = false;
+    const killing = (async () => {
+      for (let kills = 0; kills < 4 && !isOver; kills += 1) {
+        const seen = started.length;
+        while (!isOver && started.length < seen + 20) await sleep(10);
+        server.kill('SIGKILL');
+        await server.ended;
+        server = await start();
+      }
+    })();
+    try {
+      for (let count = 0; started.length < TASKS; count += 1) {
+        const owner = OWNERS[count % 2]!;
+        const key = `k${count}`;
+        const ms = Math.floor(random() * 200);
+        try {
+          const { id } = await clients.get(owner)!.startTask('soon', { key, ms });
+          started.push({ id: id!, key, owner });
+        } catch {
+          // The server is down: nobody knows of this task.
+          await sleep(20);
+        }
+      }
+      isOver = true;
+      await killing;
+      const ends = new Map<string, string>();
+      for (const { id, key, owner } of started) {
+        const task = clients.get(owner)!.task(id);
+        const end = await task.result().then(
+          ({ content }) => (content[0] as { text: string }).text,
+          (error: { data?: { reason?: string } }) => String(error.data?.reason ?? error),
+        );
+        expect([`done ${key}`, 'SERVER_ENDED']).toContain(end);
+        ends.set(id, (await task.get()).status);
+        const stranger = clients.get(owner === 'ada' ? 'eve' : 'ada')!;
+        await expect(stranger.task(id).get()).rejects.toMatchObject({
+          code: -32602,
+          message: 'Unknown task',
+        });
+      }
+      expect(new Set(ends.values())).toEqual(new Set(['completed', 'failed']));
+      // What has ended stays as it is.
+      for (const { id, owner } of started) {
+        expect((await clients.get(owner)!.task(id).get()).status).toBe(ends.get(id));
+      }
+      const ran = readFileSync(runs, 'utf8').trim().split('\n');
+      expect(new Set(ran).size).toBe(ran.length);
+      // A kill can come between the answer with the id and the first step: such a task has failed, and did not run.
+      const unrun = started.filter(({ key }) => !ran.includes(key));
+      expect(new Set(unrun.map(({ id }) => ends.get(id)))).not.toContain('completed');
+    } finally {
+      isOver = true;
+      await killing.catch(() => {});
+      await Promise.all([...clients.values()].map((client) => client.close()));
+      await redis.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  120_000,
+);

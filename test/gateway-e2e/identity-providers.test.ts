@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AuthServerOptions } from '@isthmus/gateway/internal/auth/auth-server.js';
+import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bearer, guarded } from '../../packages/gateway/test/support/auth.js';
+import { startAuthorizationServer } from '../support/authorization-server.js';
+
+/**
+ * The recipes of docs/enterprise.md, against oidc-provider configured to behave like each product: the same claims, the same
+ * fields of the metadata, the same kinds of tokens. The products themselves are not asked.
+ */
+interface Behaviour {
+  readonly tokens?: 'jwt' | 'opaque';
+  /** What its access tokens have. */
+  readonly customize?: (jwt: { header?: object; payload: Record<string, unknown> }) => void;
+  /** Fields that its metadata does not have. */
+  readonly without?: readonly string[];
+  /** The audience of its tokens. */
+  readonly audience?: string;
+}
+
+const CLIENT = {
+  client_id: 'mcp-gateway',
+  client_secret: 'the-secret-of-the-gateway',
+  redirect_uris: [],
+  response_types: [],
+  grant_types: ['client_credentials'],
+};
+
+const RESOURCE = 'https://gw.example/mcp';
+
+/** A token as the product would give one, and what the gateway makes of it with the options of the recipe. */
+async function tried(behaviour: Behaviour, options: Partial<AuthServerOptions>) {
+  const { tokens = 'jwt', customize, without = [], audience = RESOURCE } = behaviour;
+  const authorization = await startAuthorizationServer({
+    tokens,
+    clients: [CLIENT],
+    more: {
+      formats: {
+        customizers: {
+          jwt: (
+            _context: unknown,
+            _token: unknown,
+            jwt: { header?: object; payload: Record<string, unknown> },
+          ) => {
+            jwt.payload['aud'] = audience;
+            customize?.(jwt);
+          },
+        },
+      },
+    },
+  });
+  onTestFinished(() => authorization.close());
+  const front = await withoutFields(authorization.issuer, without);
+  const token = await fetch(`${authorization.issuer}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${CLIENT.client_id}:${CLIENT.client_secret}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', resource: RESOURCE, scope: 'mcp:read' }),
+  }).then(async (response) => ((await response.json()) as { access_token: string }).access_token);
+  const fetchThere: typeof fetch = (url, init) =>
+    fetch(String(url).replace(authorization.issuer, front), init);
+  const server = { issuer: authorization.issuer, fetch: fetchThere, ...options };
+  const { who } = await guarded({ authServers: [server] });
+  const { authenticate } = createAuthenticate({ authServers: [server] });
+  const verdict = await authenticate({
+    method: 'POST',
+    target: '/mcp',
+    header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
+  });
+  return { issuer: authorization.issuer, who: await who(bearer(token)), verdict };
+}
+
+/** The same server, whose metadata lacks some fields. */
+async function withoutFields(issuer: string, names: readonly string[]): Promise<string> {
+  const server = createServer((request, response) => {
+    const onward = httpRequest(`${issuer}${request.url}`, {
+      method: request.method,
+      headers: request.headers,
+    });
+    onward.on('response', async (answer) => {
+      let text = '';
+      for await (const chunk of answer) text += chunk;
+      if (request.url?.startsWith('/.well-known/')) {
+        if (names.includes(request.url)) return void response.writeHead(404).end();
+        const document = JSON.parse(text) as Record<string, unknown>;
+        for (const name of names) delete document[name];
+        text = JSON.stringify(document);
+      }
+      response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' }).end(text);
+    });
+    request.pipe(onward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the recipes of docs/enterprise.md, tried with oidc-provider in the place of each product', () => {
+  it('Entra ID: OpenID metadata without PKCE, the id of the application as the audience, scp, azp', async () => {
+    const { verdict, issuer } = await tried(
+      {
+        audience: '6f1c0f3e-0000-4000-8000-000000000001',
+        without: ['/.well-known/oauth-authorization-server', 'code_challenge_methods_supported'],
+        customize(jwt) {
+          Object.assign(jwt, { header: { ...jwt.header, typ: 'JWT' } });
+          Object.assign(jwt.payload, {
+            sub: 'ada',
+            scp: 'mcp:read',
+            azp: 'desk',
+            scope: undefined,
+            client_id: undefined,
+          });
+        },
+      },
+      { audience: ['6f1c0f3e-0000-4000-8000-000000000001'] },
+    );
+    expect(verdict).toMatchObject({ principal: `jwt:${issuer}|ada`, scopes: ['mcp:read'], clientId: 'desk' });
+  });
+
+  it('Okta: a custom authorization server, scp as a list, cid', async () => {
+    const { verdict, issuer } = await tried(
+      {
+        audience: 'api://mcp',
+        customize(jwt) {
+          Object.assign(jwt, { header: { ...jwt.header, typ: 'JWT' } });
+          Object.assign(jwt.payload, {
+            sub: 'ada@example.com',
+            scp: ['mcp:read'],
+            cid: 'desk',
+            scope: undefined,
+            client_id: undefined,
+          });
+        },
+      },
+      { audience: ['api://mcp'] },
+    );
+    expect(verdict).toMatchObject({
+      ...{ principal: `jwt:${issuer}|ada@example.com`, scopes: ['mcp:read'], clientId: 'desk' },
+    });
+  });
+
+  it('Keycloak: typ Bearer in the claims, several audiences, azp; without the mapper the audience is account', async () => {
+    const like = (aud: unknown): Behaviour => ({
+      customize(jwt) {
+        Object.assign(jwt, { header: { ...jwt.header, typ: 'JWT' } });
+        Object.assign(jwt.payload, {
+          sub: 'ada',
+          typ: 'Bearer',
+          azp: 'desk',
+          aud,
+          nonce: 'n',
+          client_id: undefined,
+        });
+      },
+    });
+    const mapped = await tried(like(['account', RESOURCE]), { resource: RESOURCE });
+    expect(mapped.verdict).toMatchObject({ principal: `jwt:${mapped.issuer}|ada`, clientId: 'desk' });
+    const { who } = await tried(like('account'), { resource: RESOURCE });
+    expect(who).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The claim aud does not fit"',
+    ]);
+  });
+
+  it('Auth0: opaque tokens for clients that ask for no audience, JWTs with several audiences otherwise', async () => {
+    const introspection = { clientId: CLIENT.client_id, clientSecret: CLIENT.client_secret };
+    const jwt = await tried(
+      {
+        customize({ payload }) {
+          const aud = [RESOURCE, 'https://tenant.example/userinfo'];
+          Object.assign(payload, { sub: 'auth0|ada', azp: 'desk', aud, client_id: undefined });
+        },
+      },
+      { resource: RESOURCE },
+    );
+    expect(jwt.verdict).toMatchObject({ principal: `jwt:${jwt.issuer}|auth0|ada`, clientId: 'desk' });
+    const opaque = await tried({ tokens: 'opaque' }, { resource: RESOURCE });
+    expect(opaque.who).toEqual([401, 'Bearer error="invalid_token"']);
+    const asked = await tried({ tokens: 'opaque' }, { resource: RESOURCE, introspection });
+    expect(asked.who).toBe(`jwt:${asked.issuer}|client:mcp-gateway`);
+  });
+});
