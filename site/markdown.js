@@ -21,7 +21,12 @@ export function createMarkdown(highlight, findPage) {
   rules.table_close = () => '</table></div>\n';
   rules.image = (tokens, index, _options, { page }) => {
     const path = posix.join(posix.dirname(page.source), tokens[index].attrGet('src'));
-    if (!path.endsWith('.svg')) throw new Error(`${page.source}: ${path} is not an SVG image`);
+    if (path.endsWith('.webp')) {
+      // Within the page, as the SVG images are: the site is read from files.
+      const data = readFileSync(new URL(path, root)).toString('base64');
+      return `<img class="screenshot" alt="${markdown.utils.escapeHtml(tokens[index].content)}" src="data:image/webp;base64,${data}">`;
+    }
+    if (!path.endsWith('.svg')) throw new Error(`${page.source}: ${path} is not an SVG or WebP image`);
     const svg = readFileSync(new URL(path, root), 'utf8');
     return svg
       .replace(/<\?xml.*?\?>/, '')
