@@ -15,7 +15,7 @@ await runMain(async () => {
   const { OPTIONS } = await import('@isthmus/sdk/internal/config/options/option-table.js');
   writeFileSync(SCHEMA, renderSchema(OPTIONS));
   writeFileSync(PAGE, renderPage(readFileSync(PAGE, 'utf8'), OPTIONS));
-  for (const folder of ['sdk', 'gateway', 'check', 'cli'].map((name) => `packages/${name}`)) {
+  for (const folder of ['sdk', 'gateway', 'check', 'console', 'cli'].map((name) => `packages/${name}`)) {
     const manifest = inRoot(folder, 'package.json');
     writeFileSync(manifest, withAddress(readFileSync(manifest, 'utf8'), PUBLIC_ADDRESS, folder));
   }

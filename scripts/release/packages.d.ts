@@ -1,4 +1,4 @@
-type Folder = 'sdk' | 'gateway' | 'check' | 'cli';
+type Folder = 'sdk' | 'gateway' | 'check' | 'console' | 'cli';
 interface Packed {
   readonly folder: Folder;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Packs the four packages, installs each alone in an empty folder, and tries what it is for. */
+/** Packs the packages, installs each alone in an empty folder, and tries what it is for. */
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -11,7 +11,8 @@ export const PACKAGES = /** @type {const} */ ([
   { folder: 'sdk', name: '@isthmus/sdk', needs: ['sdk'] },
   { folder: 'gateway', name: '@isthmus/gateway', needs: ['sdk', 'gateway'] },
   { folder: 'check', name: '@isthmus/check', needs: ['sdk', 'check'] },
-  { folder: 'cli', name: 'isthmus', needs: ['sdk', 'gateway', 'check', 'cli'] },
+  { folder: 'console', name: '@isthmus/console', needs: ['sdk', 'console'] },
+  { folder: 'cli', name: 'isthmus', needs: ['sdk', 'gateway', 'check', 'console', 'cli'] },
 ]);
 
 const SERVER = `
@@ -41,6 +42,13 @@ const PROGRAMS = {
     ${SERVER}
     const { counts } = await assertSound({ server }, { only: ['ping/*'] });
     console.log(counts.pass > 0 ? 'good' : 'bad');
+    process.exit();
+  `,
+  console: `
+    import { AccessControl, openConsoleServer } from '@isthmus/console';
+    const server = await openConsoleServer({ access: new AccessControl(), handlers: {}, guardsPayloads: false });
+    const page = await fetch(server.address());
+    console.log((await page.text()).includes('<div id="page">') ? 'good' : 'bad');
     process.exit();
   `,
   cli: `

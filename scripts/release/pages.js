@@ -14,8 +14,9 @@ const TARGET = inRoot('packages/cli');
 export function copyPages() {
   removePages();
   for (const name of [...FOLDERS, ...FILES]) cpSync(inRoot(name), join(TARGET, name), { recursive: true });
-  // The sources of the images.
-  rmSync(join(TARGET, 'docs/diagrams'), { recursive: true, force: true });
+  // The sources of the images, and what only contributors read.
+  for (const name of ['docs/diagrams', 'docs/decisions'])
+    rmSync(join(TARGET, name), { recursive: true, force: true });
   for (const page of pagesBelow('')) {
     const path = join(TARGET, page);
     writeFileSync(

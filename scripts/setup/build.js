@@ -4,12 +4,13 @@ import { dirname, join, relative, sep } from 'node:path';
 import { bundleCommand } from './bundle.js';
 import { withLock } from './lock.js';
 import { progress, SetupError } from './main.js';
+import { buildPage } from './page.js';
 import { inRoot } from './paths.js';
 import { describeEnd, run } from './run.js';
 import { tsc } from './tools.js';
 
 /** In the order in which they are compiled: each imports the declarations of those before it. */
-const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
+const PACKAGES = ['sdk', 'gateway', 'check', 'console', 'cli'];
 const stampName = '.isthmus-build';
 
 /** Compiles src/ of every package to its dist/, unless dist/ already is what src/ compiles to. */
@@ -41,6 +42,7 @@ async function buildPackage(name, wanted) {
   await rm(next, { recursive: true, force: true });
   await compile(name, next);
   if (name === 'cli') await bundleCommand(next);
+  if (name === 'console') await buildPage(join(next, 'web'));
   await rm(join(dist, stampName), { force: true });
   await replaceDist(next, dist);
   await writeFile(join(dist, stampName), wanted);
@@ -48,8 +50,8 @@ async function buildPackage(name, wanted) {
 
 /** A hash of everything that the output of a package depends on; `before` stands for the packages before it. */
 async function fingerprint(name, before) {
-  const sources = (await listFiles(inPackage(name, 'src'))).map((path) => `packages/${name}/src/${path}`);
-  const settings = ['tsconfig.base.json', 'package-lock.json', 'scripts/setup/bundle.js'];
+  const sources = (await Promise.all(['src', 'web'].map((folder) => sourcesIn(name, folder)))).flat();
+  const settings = ['tsconfig.base.json', 'package-lock.json', ...SCRIPTS];
   const own = [`packages/${name}/tsconfig.json`, `packages/${name}/package.json`];
   const hash = createHash('sha256').update(before);
   for (const path of [...settings, ...own, ...sources].sort()) {
@@ -57,6 +59,12 @@ async function fingerprint(name, before) {
     hash.update(`${path}\0${content.length}\0`).update(content);
   }
   return `${hash.digest('hex')}\n`;
+}
+
+const SCRIPTS = ['scripts/setup/bundle.js', 'scripts/setup/page.js'];
+
+async function sourcesIn(name, folder) {
+  return (await listFiles(inPackage(name, folder))).map((path) => `packages/${name}/${folder}/${path}`);
 }
 
 async function isCurrent(name, wanted) {
