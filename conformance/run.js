@@ -1,5 +1,5 @@
 // npm run conformance: the official conformance suite by itself. It is also a stage of npm test.
-//   npm run conformance -- --only server                       or bridge, or client
+//   npm run conformance -- --only server                       or bridge, client, cluster
 //   npm run conformance -- --url http://127.0.0.1:3000/mcp     another server than the demo
 import { parseArgs } from 'node:util';
 import { runSteps } from '../scripts/report.js';

@@ -1,24 +1,25 @@
 // The official conformance suite against what was built: a stage of `npm test`.
+import { withCluster } from '../scripts/cluster/with-cluster.js';
 import { ensureInstalled } from '../scripts/setup/install.js';
 import { inRoot } from '../scripts/setup/paths.js';
-import { ATTEMPTS, BRIDGE, CLIENT, CLIENT_EXTENSIONS, SERVER } from './lib/expected.js';
+import { ATTEMPTS, BRIDGE, CLIENT, CLIENT_EXTENSIONS, CLUSTER, SERVER } from './lib/expected.js';
 import { judgeClient, judgeServer } from './lib/judge.js';
 import { findReferee, listClient, listRequired, runClient, runServer } from './lib/referee.js';
 import { withBridge, withDemo } from './lib/under-test.js';
 
-/** What is judged: the demo as a server, the same through a bridge, and a client. */
-export const PARTS = ['server', 'bridge', 'client'];
+/** What is judged: the demo as a server, the same through a bridge, a client, and the demo in a cluster. */
+export const PARTS = ['server', 'bridge', 'client', 'cluster'];
 
 /**
  * Runs the parts, prints a line per scenario, and counts them. With `url` another server is judged, and nothing
  * else. `brief`: only what failed is printed, and the bridge stands before the demo as it is, and not also before
- * one that knows a single era.
+ * one that knows a single era. The cluster needs Redis and nginx, so it is judged only by its name.
  * @param {{ url?: string, only?: string, brief?: boolean }} [what]
  */
 export async function conformance({ url, only, brief = false } = {}) {
   await ensureInstalled('conformance');
   console.log(`referee ${await findReferee()}, Node under test ${process.version}`);
-  const summaries = { server: [], bridge: [], client: [] };
+  const summaries = { server: [], bridge: [], client: [], cluster: [] };
   const count = { passed: 0, failed: 0 };
   const failures = [];
   const report = (part) => (title, rows, summary) => {
@@ -29,7 +30,9 @@ export async function conformance({ url, only, brief = false } = {}) {
     }
     summaries[part].push(`${title}: ${summary}`);
   };
-  if (url === undefined) {
+  if (only === 'cluster') {
+    await RUNS.cluster(report('cluster'));
+  } else if (url === undefined) {
     const judge = async (part, quiet) =>
       (only ?? part) === part ? RUNS[part](report(part), { brief, quiet }) : undefined;
     // Both lanes wait more than they work. They do not use the same servers.
@@ -53,6 +56,7 @@ const RUNS = {
     }
   },
   client: clientMode,
+  cluster: (report) => withCluster({}, ({ url }) => serverMode('cluster', url, CLUSTER, report)),
 };
 
 async function serverMode(title, url, sets, report) {

@@ -17,6 +17,7 @@ export function judgeServer(facts: {
   readonly expected: {
     readonly scored: number;
     readonly successes: number;
+    readonly own?: Readonly<Record<string, number>>;
     readonly unscored: Readonly<Record<string, { readonly ends: string; readonly why: string }>>;
     readonly limits?: Readonly<Record<string, { readonly says: readonly string[]; readonly why: string }>>;
   };

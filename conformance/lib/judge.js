@@ -8,8 +8,9 @@
  * @typedef {{ id: string, status: string, errorMessage?: string }} Check
  * @typedef {{ scored: readonly string[], unscored: readonly string[] }} Listed
  * @typedef {{ says: readonly string[], why: string }} Limit
- * @typedef {{ scored: number, successes: number, unscored: Record<string, { ends: string, why: string }>,
- *   limits?: Record<string, Limit> }} Expected
+ * `own`: scenarios that the referee does not score and we do, with the number of successful checks of each.
+ * @typedef {{ scored: number, successes: number, own?: Record<string, number>,
+ *   unscored: Record<string, { ends: string, why: string }>, limits?: Record<string, Limit> }} Expected
  */
 
 // It passes when only the referee spoke.
@@ -27,8 +28,11 @@ export function judgeServer({ listed, results, expected }) {
     const checks = results.get(scenario);
     return limit && checks ? judgeLimited(scenario, checks, limit) : judgeScored(scenario, checks);
   });
+  const own = Object.entries(expected.own ?? {});
+  for (const [scenario, wanted] of own) rows.push(judgeOwn(scenario, results.get(scenario), wanted));
   const known = Object.keys(expected.unscored);
   for (const scenario of new Set([...known, ...listed.unscored])) {
+    if (expected.own?.[scenario] !== undefined) continue;
     const isListed = listed.unscored.includes(scenario);
     rows.push(judgeUnscored(scenario, isListed, results.get(scenario), expected.unscored[scenario]));
   }
@@ -42,10 +46,11 @@ export function judgeServer({ listed, results, expected }) {
     rows.push(failed('checks', `${successes} were successful in all, expected ${expected.successes}`));
   }
   const passed = rows.filter(({ verdict }) => verdict === 'passed').length;
+  const ownSuccesses = sum(own.map(([scenario]) => count(results.get(scenario) ?? [], 'SUCCESS')));
   const limits = Object.keys(expected.limits ?? {});
   const noted = rows.filter(({ verdict }) => verdict === 'noted').map(({ scenario }) => scenario);
   const summary = [
-    `${passed}/${expected.scored} scored scenarios, ${successes} checks`,
+    `${passed}/${expected.scored + own.length} scored scenarios, ${successes + ownSuccesses} checks`,
     ...(limits.length > 0 ? [`${common(limits, noted)}/${limits.length} that cannot pass as expected`] : []),
     `${common(known, noted)}/${known.length} unscored as expected`,
   ].join('; ');
@@ -85,6 +90,20 @@ function judgeScored(scenario, checks) {
 }
 
 /**
+ * A scenario that the referee does not score, and we do.
+ * @param {string} scenario
+ * @param {readonly Check[] | undefined} checks
+ * @param {number} wanted
+ * @returns {Row}
+ */
+function judgeOwn(scenario, checks, wanted) {
+  const row = judgeScored(scenario, checks);
+  const found = count(checks ?? [], 'SUCCESS');
+  if (row.verdict === 'failed' || found === wanted) return row;
+  return failed(scenario, `${found} checks were successful, expected ${wanted}`);
+}
+
+/**
  * A scored scenario that cannot pass: it complains of exactly what it is known to complain of.
  * @param {string} scenario
  * @param {readonly Check[]} checks
@@ -112,7 +131,8 @@ function judgeUnscored(scenario, isListed, checks, expected) {
   if (checks === undefined) return failed(scenario, 'it left no result');
   const { ends, why } = expected;
   const found = endOf(checks);
-  if (found !== ends) return failed(scenario, `it ${found}, expected that it ${ends} (not scored: ${why})`);
+  if (ends !== 'ends' && found !== ends)
+    return failed(scenario, `it ${found}, expected that it ${ends} (not scored: ${why})`);
   return { verdict: 'noted', scenario, text: `${ends}; not scored: ${why}` };
 }
 
