@@ -15,10 +15,7 @@ describe('--device', () => {
     const login = await run(['login', server.url, '--device'], {
       async onStart(child, stderr) {
         child.stdin!.end();
-        const [, shown, code] = await until(
-          'the page and its code',
-          () => told.exec(stderr()) ?? undefined,
-        );
+        const [, shown, code] = await until('the page and its code', () => told.exec(stderr()) ?? undefined);
         expect(new URL(shown!).searchParams.get('user_code')).toBe(code);
         expect((await enterDeviceCode(shown!)).status).toBe(200);
       },

@@ -17,8 +17,8 @@ export const RECORDING_BROWSER = fileURLToPath(new URL('recording-browser.mjs', 
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Written to stdin. Default: stdin is closed. */
-  readonly onStart?: (child: ChildProcess, stderr: () => string) => void;
+  /** What the user does meanwhile. The command is ended when it fails. Default: stdin is closed. */
+  readonly onStart?: (child: ChildProcess, stderr: () => string) => void | Promise<void>;
 }
 
 /** An authorization server, a server behind it, and a home for the command with a browser. */
@@ -52,14 +52,19 @@ export async function loginStage(options: AuthorizationServerOptions = {}) {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    if (onStart) onStart(child, () => stderr);
-    else child.stdin.end();
-    return new Promise((resolve) => {
+    const ended = new Promise<Ran>((resolve) => {
       child.on('close', (code) => {
         outputs.push(stdout, stderr);
         resolve({ code, stdout, stderr });
       });
     });
+    if (!onStart) {
+      child.stdin.end();
+      return ended;
+    }
+    const acted = (async () => onStart(child, () => stderr))();
+    acted.catch(() => child.kill());
+    return Promise.all([ended, acted]).then(([ran]) => ran);
   };
   return {
     authorization,
