@@ -11,7 +11,7 @@ describe('--device', () => {
     await run(['logout', server.url]);
     const status = await run(['login', '--status']);
     expect(status.stdout).toBe(`${server.url}  needs login  ${authorization.issuer}  logged out\n`);
-    const told = /Open this page on any device: (\S+)[^]*shows it: (\S+)\s/;
+    const told = /Open this page on any device: (\S+)[\s\S]*shows it: (\S+)\s/;
     const login = await run(['login', server.url, '--device'], {
       async onStart(child, stderr) {
         child.stdin!.end();
