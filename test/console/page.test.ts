@@ -56,11 +56,11 @@ describeInBrowser('the page of isthmus inspect', () => {
     const lens = page.getByRole('region', { name: 'Lens' });
     await lens.getByText('✓ ok').waitFor();
     const frames = lens.getByRole('list', { name: 'Frames of the call' }).getByRole('listitem');
-    expect(await frames.count()).toBe(8);
+    await expect.poll(() => frames.count()).toBe(8);
     const notes = lens.getByRole('list', { name: 'Why they differ' }).getByRole('listitem');
-    expect((await notes.allTextContents()).map((text) => /^\d+/.exec(text)?.[0])).toEqual(
-      expect.arrayContaining(['1', '3', '4']),
-    );
+    await expect
+      .poll(async () => (await notes.allTextContents()).map((text) => /^\d+/.exec(text)?.[0]))
+      .toEqual(expect.arrayContaining(['1', '3', '4']));
     await page.getByRole('link', { name: 'Result' }).click();
     await page
       .getByRole('region', { name: /^Call \d+/ })
