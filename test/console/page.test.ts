@@ -47,6 +47,12 @@ describeInBrowser('the page of isthmus inspect', () => {
 
   it('calls a tool, takes its question, and shows both eras side by side', async () => {
     const page = await open(await startInspect([process.execPath, EVERYTHING]));
+    // This server asks for the roots some time after its start. A call of that time would have that question, too.
+    await page.getByRole('link', { name: 'Wire', exact: true }).click();
+    await page
+      .getByRole('row', { name: /roots\/list/ })
+      .first()
+      .waitFor();
     await page.getByRole('link', { name: /^Tools/ }).click();
     await page.getByRole('link', { name: /^trigger-elicitation-request/ }).click();
     await page.getByRole('button', { name: 'Call in both eras' }).click();
