@@ -122,10 +122,12 @@ describe('a run', () => {
   it('knows a pause of its own from one of the server', async () => {
     const side = await sideOf((server) => server.tool('a', { description: '' }, () => 'a'));
     const requests = await chooseRequests([side], undefined);
-    setTimeout(() => {
+    const pause = () => {
       for (const until = performance.now() + 300; performance.now() < until; );
-    }, 60);
-    const { targets } = await runBench([side], requests, { ...short, durationMs: 200, warmupMs: 0 });
+    };
+    const onTurn = () => void setTimeout(pause, 60);
+    const settings = { ...short, durationMs: 200, warmupMs: 0 };
+    const { targets } = await runBench([side], requests, settings, { onTurn });
     expect(targets[0]!.driver.longestPauseMs).toBeGreaterThan(250);
   });
 
