@@ -337,6 +337,11 @@ function tooMany(): ProtocolError {
   });
 }
 
+/** TASK-L-092, TASK-M-024: 190 random bits. Without a "-", which command lines would take for an option. */
+function newTaskId(): string {
+  return randomBytes(24).toString('base64url').replaceAll('-', '_');
+}
+
 function newRecord(
   { peer, params }: Call,
   { settings, worker }: TaskRunner,
@@ -347,8 +352,7 @@ function newRecord(
   const now = settings.clock.now();
   const asked = wish.ttlMs ?? plan.ttlMs ?? settings.ttlMs;
   return {
-    // TASK-L-092, TASK-M-024: 192 random bits.
-    id: randomBytes(24).toString('base64url'),
+    id: newTaskId(),
     ...(peer.principal !== undefined && { owner: peer.principal }),
     client,
     tool: String(params['name']),
