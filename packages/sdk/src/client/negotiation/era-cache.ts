@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, opendir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, opendir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { type Clock, systemClock } from '../../async/clock.js';
@@ -38,13 +39,13 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   const { folder = defaultFolder(), ttlMs = TTL_MS, clock = systemClock } = options;
   const isFresh = freshness(ttlMs, clock);
   let sets = 0;
-  let hasSwept = false;
   if (folder === undefined) return memoryEraCache(options);
 
   const read = async (file: string): Promise<CachedEra | undefined> => {
     let verdict: CachedEra | undefined;
     try {
-      verdict = decodeEntry(await readFile(file, 'utf8'));
+      // At once: the first answer of a bridge waits for it, and node:fs/promises would have to be loaded for it.
+      verdict = decodeEntry(readFileSync(file, 'utf8'));
     } catch (error) {
       if (isAbsence(error)) return undefined;
     }
@@ -55,12 +56,7 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   };
 
   return {
-    get(key) {
-      // Once per process, in the background: without new entries `set` is not called, and nothing else would clean up.
-      if (!hasSwept) void removeDrafts(folder, clock);
-      hasSwept = true;
-      return read(join(folder, fileName(key)));
-    },
+    get: (key) => read(join(folder, fileName(key))),
     async set(key, verdict) {
       const name = fileName(key);
       if (await replace(folder, name, encodeEntry(verdict))) {
