@@ -89,6 +89,8 @@ const LONG = [
   'test/interop/matrix.test.ts',
   'test/interop/official-v2.test.ts',
   'test/interop/revisions.test.ts',
+  'test/interop/tasks-of-everything.test.ts',
+  'test/interop/tasks.test.ts',
   'test/moving/command-lines.test.ts',
   'test/moving/sdk-programs.test.ts',
   'test/package/pack.test.ts',
