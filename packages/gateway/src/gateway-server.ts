@@ -14,6 +14,7 @@ import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { upstreamOfSpec } from '@isthmus/sdk/internal/host/host-upstream.js';
 import type { LoginSource } from '@isthmus/sdk/internal/host/spec-connector.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { ToolHints } from './access/tool-hints.js';
 import type { AggregateMember } from './aggregate/members.js';
 import { gatewayLogin } from './logins/login-source.js';
@@ -35,6 +36,8 @@ import {
   statusFor,
 } from './server-state.js';
 
+import { tasksOfServer } from './tasks-of-server.js';
+
 /** What all servers of a gateway have in common. */
 export interface GatewayServerContext
   extends Pick<PipelineInputs, 'observer' | 'rate' | 'access' | 'audit' | 'cluster'> {
@@ -48,6 +51,8 @@ export interface GatewayServerContext
   readonly callers?: CallerTokens | undefined;
   /** Where callers log in to servers themselves. Undefined: callers are not authenticated. */
   readonly connect?: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
+  /** Where tasks are kept, for all servers. Undefined: each server keeps its own in memory. */
+  readonly taskStore?: TaskStore | undefined;
   /** Sees what goes over the connections to a remote server. The host has that of processes. */
   readonly tap?: ((server: string) => Tap) | undefined;
   /** A stage of the program that embeds the gateway, around all others. */
@@ -91,6 +96,7 @@ export class GatewayServer implements AggregateMember {
     this.bridge = createBridge(upstream, {
       ...(definition.kind !== 'broken' && bridgeOptionsOf(definition)),
       clock,
+      ...(context.taskStore && { tasks: { store: tasksOfServer(context.taskStore, name) } }),
       ...(context.clean && { clean: context.clean }),
       onStartFailed: (error) => {
         void this.#health?.doubted();
