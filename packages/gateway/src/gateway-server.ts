@@ -17,6 +17,7 @@ import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { ToolHints } from './access/tool-hints.js';
 import type { AggregateMember } from './aggregate/members.js';
+import { tasksOfServer } from './aggregate/shared-tasks.js';
 import { gatewayLogin } from './logins/login-source.js';
 import { loginWatch } from './logins/watch-login.js';
 import type { CallerTokens } from './personal/caller-tokens.js';
@@ -35,8 +36,6 @@ import {
   stateOfProcesses,
   statusFor,
 } from './server-state.js';
-
-import { tasksOfServer } from './tasks-of-server.js';
 
 /** What all servers of a gateway have in common. */
 export interface GatewayServerContext
