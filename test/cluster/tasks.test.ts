@@ -2,7 +2,7 @@
 import { connect, http } from '@isthmus/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { descendantsOf } from '../solved/support/serve-file.js';
-import { ISTHMUS } from '../support/child.js';
+import { ISTHMUS, startChild } from '../support/child.js';
 import { hasRedis, type RunningRedis, startRedis } from '../support/redis.js';
 import { allKnown, startReplica } from './support.js';
 
@@ -44,3 +44,42 @@ describe.runIf(hasRedis).each([
     }
   }, 90_000);
 });
+
+it.runIf(hasRedis)(
+  'tasks of a gateway with --task-store outlive it: finished ones are there, and running ones have failed',
+  async () => {
+    const open = async () => {
+      const args = [
+        'serve',
+        '--port',
+        '0',
+        '--json',
+        '-q',
+        '--no-control',
+        '--task-store',
+        redis.url,
+        ...BEHIND,
+      ];
+      const child = startChild(ISTHMUS, { args });
+      await child.until('the addresses', () => child.messages.length > 0);
+      const [url] = (child.messages[0] as unknown as { addresses: [string] }).addresses;
+      return { child, client: await connect(http(url), { mode: 'modern', cache: false }) };
+    };
+    const first = await open();
+    const done = await first.client.startTask('slow_compute', { seconds: 0.1, label: 'x' });
+    await done.result();
+    const running = await first.client.startTask('slow_compute', { seconds: 600, label: 'y' });
+    first.child.kill('SIGKILL');
+    await first.child.ended;
+    await first.client.close();
+    const { client } = await open();
+    expect(await client.task(done.id!).result()).toMatchObject({
+      content: [{ text: 'Computed x in 0.1 s' }],
+    });
+    await expect(client.task(running.id!).result()).rejects.toMatchObject({
+      data: { reason: 'SERVER_ENDED' },
+    });
+    await client.close();
+  },
+  90_000,
+);
