@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { http } from '@isthmus/sdk/http';
+import { serve } from '@isthmus/sdk/server';
+import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVERYTHING } from '../../packages/cli/test/support/isthmus.js';
 import { ensureInstalled } from '../../scripts/setup.js';
@@ -100,6 +103,37 @@ describe.runIf(problem === undefined)('the Inspector', () => {
       expect(namesIn(listed.tools)).toContain('get-sum');
       expect(called.content).toEqual([{ type: 'text', text: 'The sum of 2 and 3 is 5.' }]);
       expect(called._meta !== undefined).toBe(era !== 'legacy');
+    },
+  );
+
+  it.each(['legacy', 'modern'])(
+    'in the era %s runs tools as tasks and waits for their results, directly and through isthmus serve',
+    async (era) => {
+      const direct = await serve(createDemoServer(), http({ port: 0 }));
+      const targets = [
+        ['', direct.addresses[0]!],
+        ['demo__', gateway.url],
+      ] as const;
+      try {
+        for (const [prefix, url] of targets) {
+          const computing = calling(`${prefix}slow_compute`, 'seconds=0.1', 'label=x');
+          const { content } = await inspect(era, [url], ...computing);
+          expect(content).toEqual([{ type: 'text', text: 'Computed x in 0.1 s' }]);
+          // It runs only as a task: a plain call is refused with another error.
+          const failing = inspect(
+            era,
+            [url],
+            '--method',
+            'tools/call',
+            '--tool-name',
+            `${prefix}failing_job`,
+          );
+          const { stdout, stderr } = await failing.catch((error) => error);
+          expect(`${stdout}${stderr}`).toContain('This job always fails');
+        }
+      } finally {
+        await direct.close({ graceMs: 0 });
+      }
     },
   );
 

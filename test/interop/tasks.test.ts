@@ -9,61 +9,35 @@ import {
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Bridge, startBridge } from '../bridge-matrix/bridge.js';
+import { ISTHMUS } from '../support/child.js';
 import { connectV1 } from '../support/official-v1.js';
 import { connectV2, MODERN } from '../support/official-v2.js';
+import { elicitingOnly, modernTaskSession } from './support/ext-tasks.js';
 
+const addresses = { directly: '', 'through isthmus serve': '' };
 let served: Served;
-let url: string;
+let bridge: Bridge;
 beforeAll(async () => {
   served = await serve(createDemoServer(), http({ port: 0 }));
-  url = served.addresses[0]!;
+  addresses.directly = served.addresses[0]!;
+  bridge = await startBridge('http', { command: process.execPath, args: [ISTHMUS, 'demo'] });
+  addresses['through isthmus serve'] = (bridge.address as { url: string }).url;
 });
-afterAll(() => served.close({ graceMs: 0 }));
+afterAll(async () => {
+  await bridge?.close();
+  await served.close({ graceMs: 0 });
+});
+const WAYS = ['directly', 'through isthmus serve'] as const;
 
-const onInputRequest = createApplicationInputHandler({
-  elicitation: () => ({ action: 'accept', content: { confirm: true, name: 'Ada' } }),
-  sampling: () => {
-    throw new Error('not asked');
-  },
-  roots: () => ({ roots: [] }),
-});
+const answers = elicitingOnly({ action: 'accept', content: { confirm: true, name: 'Ada' } });
 const capabilities = { elicitation: { form: {} } };
 
-/** The requests that the official client cannot send yet: its codecs refuse tasks of 2026-07-28. */
-async function rawDispatch(request: unknown) {
-  const { method, params } = request as { method: string; params: Record<string, unknown> };
-  const name = params['taskId'] ?? params['name'];
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(typeof name === 'string' && { 'mcp-name': name }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const text = await response.text();
-  const message = JSON.parse(text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: ') + 6));
-  return message.error
-    ? { kind: 'error' as const, error: message.error }
-    : { kind: 'result' as const, result: message.result };
-}
-
-describe('the official ext-tasks client', () => {
+describe.each(WAYS)('the official ext-tasks client, %s', (way) => {
   it('runs tasks of 2026-07-28, answers their questions and reads their errors', async () => {
+    const url = addresses[way];
     const { client } = await connectV2({ url }, { mode: MODERN, capabilities });
-    const session = createTaskSessionFromClient(client, {
-      endpointId: 'demo',
-      onInputRequest,
-      rawDispatch,
-      v2RequestFraming: {
-        protocolVersion: '2026-07-28',
-        clientInfo: { name: 'ext-tasks', version: '1' },
-        clientCapabilities: capabilities,
-      },
-    });
+    const session = modernTaskSession(client, url, answers);
     const run = await drive(session);
     // TASK-M-030
     expect(await run('failing_job')).toMatchObject({ isError: true });
@@ -72,12 +46,12 @@ describe('the official ext-tasks client', () => {
   });
 
   it('runs tasks of 2025-11-25, answers their questions and reads their errors', async () => {
-    const { client } = await connectV2({ url }, { mode: 'legacy', capabilities });
+    const { client } = await connectV2({ url: addresses[way] }, { mode: 'legacy', capabilities });
     const { tools } = await client.listTools();
     const declared = new Map(tools.map((tool) => [tool.name, toolDeclarationFromMcpTool(tool)]));
     const session = createTaskSessionFromClient(client, {
       endpointId: 'demo',
-      onInputRequest,
+      onInputRequest: createApplicationInputHandler(answers),
       tools: { currentTool: (name) => declared.get(name) },
     });
     const run = await drive(session);
@@ -104,10 +78,10 @@ async function drive(session: ReturnType<typeof createTaskSessionFromClient>) {
   return run;
 }
 
-describe('the official v1 client', () => {
+describe.each(WAYS)('the official v1 client, %s', (way) => {
   it('runs tasks with its experimental methods, and answers their questions', async () => {
     const { client } = await connectV1(
-      { url },
+      { url: addresses[way] },
       {
         capabilities,
         prepare: (each) =>

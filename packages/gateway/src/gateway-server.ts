@@ -14,8 +14,10 @@ import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { upstreamOfSpec } from '@isthmus/sdk/internal/host/host-upstream.js';
 import type { LoginSource } from '@isthmus/sdk/internal/host/spec-connector.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { ToolHints } from './access/tool-hints.js';
 import type { AggregateMember } from './aggregate/members.js';
+import { tasksOfServer } from './aggregate/shared-tasks.js';
 import { gatewayLogin } from './logins/login-source.js';
 import { loginWatch } from './logins/watch-login.js';
 import type { CallerTokens } from './personal/caller-tokens.js';
@@ -48,6 +50,8 @@ export interface GatewayServerContext
   readonly callers?: CallerTokens | undefined;
   /** Where callers log in to servers themselves. Undefined: callers are not authenticated. */
   readonly connect?: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
+  /** Where tasks are kept, for all servers. Undefined: each server keeps its own in memory. */
+  readonly taskStore?: TaskStore | undefined;
   /** Sees what goes over the connections to a remote server. The host has that of processes. */
   readonly tap?: ((server: string) => Tap) | undefined;
   /** A stage of the program that embeds the gateway, around all others. */
@@ -91,6 +95,7 @@ export class GatewayServer implements AggregateMember {
     this.bridge = createBridge(upstream, {
       ...(definition.kind !== 'broken' && bridgeOptionsOf(definition)),
       clock,
+      ...(context.taskStore && { tasks: { store: tasksOfServer(context.taskStore, name) } }),
       ...(context.clean && { clean: context.clean }),
       onStartFailed: (error) => {
         void this.#health?.doubted();

@@ -6,6 +6,7 @@ import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import type { HostOptions } from '@isthmus/sdk/internal/host/create-host.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { HostStatus } from '@isthmus/sdk/internal/host/status.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import type {
   AcceptedConnections,
   NodeServerOptions,
@@ -64,6 +65,8 @@ export interface GatewayOptions {
    * has closed.
    */
   readonly cluster?: Cluster | undefined;
+  /** Where the tasks of clients are kept, for all servers. Close it after the gateway. Default: in memory. */
+  readonly taskStore?: TaskStore | undefined;
   /** Where the connections to the HTTP addresses come from. Default: this process listens by itself. */
   readonly connections?: AcceptedConnections | undefined;
   /** Rounds of modern clients that may wait at each server. Default 1,000. */

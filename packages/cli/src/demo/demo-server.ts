@@ -2,16 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
 import type { Server } from '@isthmus/sdk/internal/server/server.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { addConformanceFixture } from './conformance-fixture.js';
 import { READS } from './fixture-data.js';
 
 /** The server for tests, benchmarks and first steps. */
-export function createDemoServer(): Server {
+export function createDemoServer(taskStore?: TaskStore): Server {
   const server = createServer({
     name: 'isthmus-demo',
     version: '1.0.0',
     title: 'Isthmus demo',
     instructions: 'A server to try things on. Start with the tool echo.',
+    ...(taskStore && { tasks: { store: taskStore } }),
   });
   addDemoTools(server);
   server.resource(

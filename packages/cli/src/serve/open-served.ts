@@ -2,6 +2,7 @@ import type { GatewayOptions } from '@isthmus/gateway/internal/gateway.js';
 import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import { type Owned, ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import type { JoinedCluster } from '../cluster/cluster-options.js';
 import { checkWorkerAddresses } from '../workers/worker-options.js';
 import type { HttpAccess } from './access/http-access.js';
@@ -15,6 +16,8 @@ export interface ServedInputs {
   readonly graceMs?: number | undefined;
   /** Set if this process serves together with others. It leaves the cluster when it ends. */
   readonly joined?: JoinedCluster | undefined;
+  /** Where tasks are kept. It is closed after the gateway. Undefined: in memory. */
+  readonly taskStore?: TaskStore | undefined;
   /** Writes a warning for the person who runs the gateway. */
   readonly warn: (line: string) => void;
 }
@@ -30,6 +33,7 @@ type AccessOptions = Pick<
   | 'tellsStderr'
   | 'graceMs'
   | 'cluster'
+  | 'taskStore'
   | 'connections'
 >;
 
@@ -38,7 +42,7 @@ type AccessOptions = Pick<
  * depend on what is served: the demo, one server, or the servers of files. `onHangup` is for SIGHUP.
  */
 export async function openServed<T extends Owned>(
-  { addresses, access, graceMs, joined, warn }: ServedInputs,
+  { addresses, access, graceMs, joined, taskStore, warn }: ServedInputs,
   open: (options: AccessOptions) => Promise<T>,
   onHangup?: (opened: T) => void,
 ): Promise<T> {
@@ -46,12 +50,14 @@ export async function openServed<T extends Owned>(
   const { cluster } = joined ?? {};
   if (joined?.worker) checkWorkerAddresses(addresses);
   const opened = await open({
-    ...{ addresses, endpoint, ...places, tellsStderr, graceMs, cluster },
+    ...{ addresses, endpoint, ...places, tellsStderr, graceMs, cluster, taskStore },
     connections: joined?.worker?.connections,
   }).catch(async (error: unknown) => {
+    await taskStore?.close();
     await cluster?.leave();
     throw cannotListen(addresses, error);
   });
+  void opened.closed.then(() => taskStore?.close());
   tellDescriptors(warn);
   const { worker } = joined ?? {};
   const departure = planDeparture({
@@ -97,7 +103,7 @@ export async function serveDemo(
     createGateway({
       ...options,
       units: [],
-      own: { name: 'demo', service: createDemoServer() },
+      own: { name: 'demo', service: createDemoServer(inputs.taskStore) },
       host: { ledger: false },
       stateKeys,
       metrics: async () => ({ type: 'text/plain; version=0.0.4', text: await metrics() }),

@@ -70,10 +70,12 @@ async function serveTyped(given: TypedServe): Promise<void> {
   if (target) return runSingle({ ...typed, target: await withLogin(target, options) }, addresses, operator);
   const { serveDemo } = await import('./open-served.js');
   const { readStateKeys } = await import('./telemetry-options.js');
+  const { openTaskStore } = await import('./task-store.js');
   const { joinPlanned, readClusterPlan } = await import('../cluster/cluster-options.js');
   const inputs = await inputsFor(options, addresses, operator);
   const joined = await joinPlanned(readClusterPlan(options));
-  const real = await serveDemo({ ...inputs, joined }, readStateKeys(options.stateKey));
+  const taskStore = await openTaskStore(options);
+  const real = await serveDemo({ ...inputs, joined, taskStore }, readStateKeys(options.stateKey));
   const needsKey = inputs.access.hasPrincipals;
   announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
 }
@@ -127,7 +129,9 @@ async function runSingle(
   const { hasPrincipals } = inputs.access;
   const ofMany = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   const announce = announcer(options, operator);
+  const { openTaskStore } = await import('./task-store.js');
   const { joined, ...telemetry } = await openTelemetry(options, false);
+  const taskStore = await openTaskStore(options);
   return serveSingle(
     servedSpec(target, options, { processes: isOnlyStdio ? 'per-conversation' : ofMany }),
     {
@@ -135,6 +139,7 @@ async function runSingle(
       graceMs: options.grace,
       telemetry,
       joined,
+      taskStore,
       quiet,
       tellConsole: (running) => tellConsole(running, options, operator),
       announce: (real, what, name) =>
@@ -195,6 +200,7 @@ function needsGateway({ logLevel }: ServeCommandOptions, isTyped: TypedServe['is
   const names = [
     'stateKey',
     'cluster',
+    'taskStore',
     'workers',
     'name',
     'maxConcurrent',

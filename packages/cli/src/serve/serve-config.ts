@@ -20,6 +20,7 @@ import { openServed } from './open-served.js';
 import { askInputs, filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
 import { servedSpec } from './served-spec.js';
+import { openTaskStore } from './task-store.js';
 import { openTelemetry } from './telemetry-options.js';
 
 /** Called when clients can use the servers. */
@@ -61,8 +62,9 @@ export async function serveConfig(
     const { units, access: callerRules, warnings } = read(watch.current);
     for (const warning of warnings) warn(warning);
     if (units.length === 0) warn(`there are no servers in ${labelOf(files)}`);
+    const taskStore = await openTaskStore(options);
     running = await openServed(
-      { addresses, access, graceMs: options.grace ?? settings.drainMs, joined, warn },
+      { addresses, access, graceMs: options.grace ?? settings.drainMs, joined, taskStore, warn },
       (common) =>
         runGateway({
           ...telemetry,

@@ -71,6 +71,7 @@ export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'>, Cluste
   readonly rateLimit?: number;
   readonly grace?: number;
   readonly stateKey?: string;
+  readonly taskStore?: string;
   readonly logLevel?: string;
   readonly logFormat?: 'pretty' | 'json';
   readonly auditLog?: string;
@@ -153,6 +154,13 @@ export function addServeOptions(command: Command): Command {
     .option(
       '--state-key <file>',
       'a file with keys that seal requestState, one a line, so that replicas with the same keys accept the rounds of each other; the first seals, all open. Or ISTHMUS_STATE_KEY. A key itself does not belong on the command line',
+    )
+    .addOption(
+      env(
+        '--task-store <place>',
+        'where tasks are kept: redis://HOST:6379 or sqlite:FILE (default: the Redis of --cluster, else memory)',
+        'TASK_STORE',
+      ),
     );
   addWorkerOptions(command);
   addClusterOptions(command);

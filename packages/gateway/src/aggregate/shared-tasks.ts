@@ -1,6 +1,7 @@
 import { hasTasks } from '@isthmus/sdk/internal/era/extensions.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, ForeignChange, Peer, TaskWatch } from '@isthmus/sdk/internal/exchange/call.js';
+import type { TaskRecord, TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember } from './members.js';
@@ -57,4 +58,32 @@ export function jointTasks(all: readonly ServerCapabilities[]): Pick<ServerCapab
   return all.some(({ tasks }) => tasks !== undefined)
     ? { tasks: { cancel: {}, requests: { tools: { call: {} } } } }
     : {};
+}
+
+/** The tasks of one server in a store that all servers of a gateway share. Tasks of other servers are unknown in it. */
+export function tasksOfServer(store: TaskStore, server: string): TaskStore {
+  const isOwn = ({ note }: TaskRecord) => note?.['server'] === server;
+  return {
+    create: (record, bounds) => store.create({ ...record, note: { ...record.note, server } }, bounds),
+    async get(id) {
+      const record = await store.get(id);
+      return record && isOwn(record) ? record : undefined;
+    },
+    replace: (record, bounds) => store.replace(record, bounds),
+    async list(owner, after, limit) {
+      const found: TaskRecord[] = [];
+      for (let from = after; ; ) {
+        const page = await store.list(owner, from, limit);
+        found.push(...page.filter(isOwn));
+        from = page.at(-1);
+        if (page.length < limit || found.length >= limit) return found.slice(0, limit);
+      }
+    },
+    watch: (id, onChange) => store.watch(id, onChange),
+    beat: (worker, until) => store.beat(worker, until),
+    isAlive: (worker, now) => store.isAlive(worker, now),
+    review: (now) => store.review(now),
+    // The gateway does not own the store.
+    close: async () => {},
+  };
 }

@@ -7,7 +7,14 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams, type ForwardContext, ForwardedCall } from './forwarded-call.js';
-import { followUpstreamTask, refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
+import {
+  againIfTaskOnly,
+  followUpstreamTask,
+  refusedFor,
+  runAsTask,
+  serverAnswerIn,
+  wantsTask,
+} from './run-as-task.js';
 import { noteRefusal } from './session-changes.js';
 import { cleaned, toClientError } from './upstream-errors.js';
 import { asksForPages, type UpstreamTools, visitPages } from './upstream-facts.js';
@@ -85,6 +92,8 @@ class Forwarding implements ResultListener {
     if (refusal && result['isError'] === true) this.#failed(refusedFor(refusal, result));
     else if (result['resultType'] === 'task' && this.#connection!.era === 'modern')
       this.#follow(followUpstreamTask(result, this.#call, this.#session, this.#context));
+    else if (result['isError'] === true && mayBeTaskOnly(this.#call, this.#context))
+      this.#follow(againIfTaskOnly(result, this.#call, this.#out!.params, this.#session, this.#context));
     else this.#succeeded(result);
   }
 
@@ -220,6 +229,11 @@ function isTask({ method, params, peer, task }: Call, { upstream, tools }: Forwa
   if (upstream.tasks !== 'legacy' || method !== 'tools/call') return false;
   const support = tools.taskSupport(params['name'], peer.principal);
   return support === 'required' || (support === 'optional' && task?.id !== undefined);
+}
+
+/** Whether a tool error may mean that the tool runs only as a task: the list of tools has not been read. */
+function mayBeTaskOnly({ method, peer }: Call, { upstream, tools }: ForwardContext): boolean {
+  return upstream.tasks === 'legacy' && method === 'tools/call' && !tools.isKnown(peer.principal);
 }
 
 /** How often the user may be sent to pages for one call. */

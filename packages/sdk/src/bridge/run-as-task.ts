@@ -22,6 +22,7 @@ export async function runAsTask(
   const created = await request('tools/call', { ...params, task: { ttl: TASK_TTL_MS } });
   // The server answered with a result instead of a task.
   if (legacyTaskId(created) === undefined) return created;
+  await call.task?.begin();
   const { upstream } = context;
   return awaitLegacyTask(created, {
     request,
@@ -32,6 +33,36 @@ export async function runAsTask(
     clock: context.clock,
   });
 }
+
+/**
+ * The answer to a plain call, made again as a task if the tool runs only as one. Some servers refuse the plain call of
+ * such a tool with a tool error (TASK-L-010 wants -32601), so the list of tools decides. The tool has not run.
+ */
+export async function againIfTaskOnly(
+  refused: JsonObject,
+  call: Call,
+  params: JsonObject,
+  session: UpstreamSession,
+  context: ForwardContext,
+): Promise<JsonObject> {
+  const { tools } = context;
+  const request = requestsOf(call, session, context, undefined);
+  try {
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const list = await request('tools/list', cursor === undefined ? {} : { cursor });
+      tools.learn(list, call.peer);
+      cursor = list['nextCursor'];
+      if (cursor === undefined) break;
+    }
+  } catch {
+    return refused;
+  }
+  const isTaskOnly = tools.taskSupport(params['name'], call.peer.principal) === 'required';
+  return isTaskOnly ? runAsTask(call, params, session, context) : refused;
+}
+
+const MAX_PAGES = 100;
 
 /** Follows a task of a modern server. If the client takes tasks, the bridge gives it one of its own. */
 export async function followUpstreamTask(

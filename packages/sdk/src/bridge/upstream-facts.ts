@@ -72,6 +72,7 @@ export class UpstreamTools {
     const { tools } = result;
     const { principal } = peer;
     if (!Array.isArray(tools)) return result;
+    this.#tools.of(principal);
     let rebuilt = false;
     const carried = tools.map((tool: unknown) => {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') return tool;
@@ -100,7 +101,7 @@ export class UpstreamTools {
     return this.#tools.get(principal)?.get(tool as string)?.taskSupport;
   }
 
-  /** Whether something is known of the tools of this principal. */
+  /** Whether a list of tools of this principal has been read. */
   isKnown(principal: string | undefined): boolean {
     return this.#tools.get(principal) !== undefined;
   }

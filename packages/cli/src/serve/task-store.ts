@@ -1,0 +1,38 @@
+import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
+import type { ServeCommandOptions } from './serve-options.js';
+
+type Options = Pick<ServeCommandOptions, 'taskStore' | 'cluster' | 'clusterName'>;
+
+/**
+ * Opens the store of `--task-store`. The processes of a cluster keep tasks in its Redis, so that each of them knows the
+ * tasks of the others. Undefined: tasks are kept in memory.
+ */
+export async function openTaskStore({
+  taskStore,
+  cluster,
+  clusterName,
+}: Options): Promise<TaskStore | undefined> {
+  // Child processes must not inherit it.
+  delete process.env['ISTHMUS_TASK_STORE'];
+  const place = taskStore ?? cluster;
+  if (place === undefined) return undefined;
+  try {
+    if (/^rediss?(\+\w+)?:\/\//.test(place)) {
+      const { redisTaskStore } = await import('@isthmus/sdk/internal/server/tasks/redis/redis-task-store.js');
+      return await redisTaskStore({ url: place, name: `gateway:${clusterName ?? 'default'}` });
+    }
+    const [, file] = /^sqlite:(.+)$/s.exec(place) ?? [];
+    if (file === undefined) {
+      throw usageError('--task-store takes redis://HOST:6379 or sqlite:FILE');
+    }
+    const { sqliteTaskStore } = await import(
+      '@isthmus/sdk/internal/server/tasks/sqlite/sqlite-task-store.js'
+    );
+    return await sqliteTaskStore({ file });
+  } catch (error) {
+    if (!(error instanceof IsthmusError)) throw error;
+    throw new CliError(EXIT.cannotConnect, `The store of tasks cannot be opened: ${messageOf(error)}`);
+  }
+}

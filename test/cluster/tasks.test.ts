@@ -1,0 +1,85 @@
+/** Tasks at two replicas of `isthmus serve --cluster`, without a balancer: each is asked by its own address. */
+import { connect, http } from '@isthmus/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { descendantsOf } from '../solved/support/serve-file.js';
+import { ISTHMUS, startChild } from '../support/child.js';
+import { hasRedis, type RunningRedis, startRedis } from '../support/redis.js';
+import { allKnown, startReplica } from './support.js';
+
+let redis: RunningRedis;
+beforeAll(async () => {
+  if (hasRedis) redis = await startRedis();
+});
+afterAll(() => redis?.stop());
+
+const BEHIND = ['--', process.execPath, ISTHMUS, 'demo'];
+
+describe.runIf(hasRedis).each([
+  ['of the demo', 'demo', []],
+  ['of a server behind the bridge', 'bridge', BEHIND],
+] as const)('tasks %s', (_what, name, args) => {
+  it('are known at each replica, and have failed after their replica was killed', async () => {
+    const own = ['--cluster-name', name, ...args];
+    const replicas = await Promise.all([startReplica(redis.url, own), startReplica(redis.url, own)]);
+    try {
+      await allKnown(replicas, 2);
+      const open = (url: string) => connect(http(url), { mode: 'modern', cache: false });
+      const [first, second] = await Promise.all(replicas.map(({ url }) => open(url)));
+      const done = await first!.startTask('slow_compute', { seconds: 0.1, label: 'x' });
+      expect(await second!.task(done.id!).result()).toMatchObject({
+        content: [{ text: 'Computed x in 0.1 s' }],
+      });
+      const running = await first!.startTask('slow_compute', { seconds: 600, label: 'y' });
+      expect(await second!.task(running.id!).get()).toMatchObject({ status: 'working' });
+      // The replica that has the process of the server runs the task. The demo runs where it was called.
+      const isHome = descendantsOf(replicas[1]!.child.pid).length > 0;
+      const [victim, left] = isHome ? [replicas[1]!, first!] : [replicas[0]!, second!];
+      victim.child.kill('SIGKILL');
+      await expect(left.task(running.id!).result()).rejects.toMatchObject({ code: -32603 });
+      expect(await left.task(running.id!).get()).toMatchObject({ status: 'failed' });
+      expect(await left.task(done.id!).get()).toMatchObject({ status: 'completed' });
+      await Promise.all([first!.close(), second!.close()]);
+    } finally {
+      await Promise.all(replicas.map(({ child }) => child.reap()));
+    }
+  }, 90_000);
+});
+
+it.runIf(hasRedis)(
+  'tasks of a gateway with --task-store outlive it: finished ones are there, and running ones have failed',
+  async () => {
+    const open = async () => {
+      const args = [
+        'serve',
+        '--port',
+        '0',
+        '--json',
+        '-q',
+        '--no-control',
+        '--task-store',
+        redis.url,
+        ...BEHIND,
+      ];
+      const child = startChild(ISTHMUS, { args });
+      await child.until('the addresses', () => child.messages.length > 0);
+      const [url] = (child.messages[0] as unknown as { addresses: [string] }).addresses;
+      return { child, client: await connect(http(url), { mode: 'modern', cache: false }) };
+    };
+    const first = await open();
+    const done = await first.client.startTask('slow_compute', { seconds: 0.1, label: 'x' });
+    await done.result();
+    const running = await first.client.startTask('slow_compute', { seconds: 600, label: 'y' });
+    first.child.kill('SIGKILL');
+    await first.child.ended;
+    await first.client.close();
+    const { client } = await open();
+    expect(await client.task(done.id!).result()).toMatchObject({
+      content: [{ text: 'Computed x in 0.1 s' }],
+    });
+    await expect(client.task(running.id!).result()).rejects.toMatchObject({
+      data: { reason: 'SERVER_ENDED' },
+    });
+    await client.close();
+  },
+  90_000,
+);
