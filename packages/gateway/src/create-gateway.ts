@@ -393,7 +393,8 @@ class MultiServerGateway implements Gateway {
       find: (tool, principal) => this.#toolAtMain(tool, principal),
       ...(audit && {
         onDenied: (denied) => audit.refuse(deniedRecord(denied, audit)),
-        onRefused: (refused) => audit.refuse(refusedRecord(refused, server?.name)),
+        onRefused: (refused) =>
+          audit.isActive() ? audit.refuse(refusedRecord(refused, server?.name)) : undefined,
       }),
     });
   }

@@ -45,7 +45,9 @@ export class RefusalLog {
     if (!first || more === 0) return;
     // What may differ between the refusals is left out.
     const { uri: _uri, arguments: _arguments, ...same } = first;
-    this.#write({ ...same, uri: undefined, time: new Date().toISOString(), count: more });
+    const isOfOne = first.principal !== undefined && first.outcome !== 'unauthenticated';
+    const server = isOfOne ? first.server : undefined;
+    this.#write({ ...same, server, uri: undefined, time: new Date().toISOString(), count: more });
   }
 
   /** A caller has few groups, so that the refusals of one caller leave room for those of others. */
@@ -59,7 +61,9 @@ export class RefusalLog {
     const source = isCrowded ? OTHERS : name;
     const groups = sources.get(source) ?? new Map<string, Group>();
     sources.set(source, groups);
-    const { remote, clientId, server, method, tool, prompt, outcome, error } = record;
+    const { remote, clientId, method, tool, prompt, outcome, error } = record;
+    // Callers without a valid credential must not learn from equal ids which servers there are.
+    const server = outcome === 'unauthenticated' || !isKnown ? undefined : record.server;
     const key = [remote, clientId, server, method, tool, prompt, outcome, error].join('\n');
     if (!isCrowded && (groups.has(key) || groups.size < maxGroups)) {
       return { group: groupAt(groups, key), shown: record };

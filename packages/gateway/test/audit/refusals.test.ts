@@ -111,6 +111,14 @@ describe('a flood of refusals', () => {
     expect(written).toHaveLength(3);
   });
 
+  it('gets one id for all servers, so that callers cannot find out which there are', () => {
+    const { log } = stage();
+    const ids = ['files', undefined, 'mail'].map((server, at) =>
+      log.add(refused({ server, correlationId: `id-${at}` })),
+    );
+    expect(ids).toEqual(['id-0', 'id-0', 'id-0']);
+  });
+
   it('of many addresses and names writes a bounded number of lines, and does not hide a known caller', () => {
     const { clock, written, log } = stage();
     for (let at = 0; at < 5000; at += 1) {
