@@ -19,7 +19,7 @@ import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
 import { createAuthorize, type ToolOfServer } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
-import { deniedRecord } from './audit/audit-calls.js';
+import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
 import { clusterStatus } from './cluster/cluster-status.js';
 import { ConnectDesk } from './connect/connect-desk.js';
 import { proveIdentity } from './connect/prove-identity.js';
@@ -211,7 +211,12 @@ class MultiServerGateway implements Gateway {
   async open(): Promise<void> {
     const { addresses, units, endpoint, metrics, healthPaths, operators, cluster } = this.#options;
     const pages = new AdminPages({
-      endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpAddress(each).host), ...endpoint },
+      endpoint: {
+        ownNames: addresses.filter(isHttp).map((each) => httpAddress(each).host),
+        ...endpoint,
+        // A path without a server has the challenge of one with a server.
+        authorize: this.#authorizeAt(undefined),
+      },
       healthPaths,
       operators,
       mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
@@ -388,7 +393,11 @@ class MultiServerGateway implements Gateway {
       access: this.#access,
       server,
       find: (tool, principal) => this.#toolAtMain(tool, principal),
-      ...(audit && { onDenied: (denied) => audit.write(deniedRecord(denied, audit)) }),
+      ...(audit && {
+        onDenied: (denied) => audit.refuse(deniedRecord(denied, audit)),
+        onRefused: (refused) =>
+          audit.isActive() ? audit.refuse(refusedRecord(refused, server?.name)) : undefined,
+      }),
     });
   }
 

@@ -23,8 +23,10 @@ export interface AuthorizeOptions {
   readonly server?: AccessServer | undefined;
   /** The server that a merged name of a tool belongs to, and its name there. */
   find?(tool: string, principal: string | undefined): ToolOfServer | undefined;
-  /** Told of every refusal. */
-  onDenied?(denied: DeniedRequest): void;
+  /** Told of every refusal. Returns the id by which the log knows it. */
+  onDenied?(denied: DeniedRequest): string;
+  /** Told of every request that authentication has refused. */
+  onRefused?: Authorize['onRefused'] | undefined;
 }
 
 export interface ToolOfServer {
@@ -47,6 +49,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
   return {
     basicScopes: () => access.scopesOf(server?.name).all,
     isIdle: () => access.isEmpty,
+    ...(options.onRefused && { onRefused: options.onRefused }),
     decide(request) {
       const caller = { principal: request.principal, scopes: request.grant?.scopes };
       if (server && !access.allowsEntry(caller, server.name)) return closed(options, request);
@@ -116,17 +119,25 @@ function insufficient(
   target: Target | undefined,
   scopes: readonly string[],
 ): Denial {
-  const correlationId = correlationOf(request.header('traceparent'));
   const name = target?.server?.name ?? server?.name;
-  onDenied?.({ request, server: name, message: target?.message, tool: target?.tool, scopes, correlationId });
+  const denied = { request, server: name, message: target?.message, tool: target?.tool, scopes };
+  const correlationId = tellDenied(onDenied, denied);
   return { scopes, why: `The token needs the scopes ${scopes.join(' ')}`, correlationId };
 }
 
 function closed({ onDenied, server }: AuthorizeOptions, request: AccessRequest): Denial {
-  const correlationId = correlationOf(request.header('traceparent'));
   const [message] = request.messages;
-  onDenied?.({ request, server: server?.name, message, tool: undefined, scopes: undefined, correlationId });
+  const denied = { request, server: server?.name, message, tool: undefined, scopes: undefined };
+  const correlationId = tellDenied(onDenied, denied);
   return { why: 'The caller is not allowed to use this server', correlationId };
+}
+
+function tellDenied(
+  onDenied: AuthorizeOptions['onDenied'],
+  denied: Omit<DeniedRequest, 'correlationId'>,
+): string {
+  const correlationId = correlationOf(denied.request.header('traceparent'));
+  return onDenied?.({ ...denied, correlationId }) ?? correlationId;
 }
 
 /** The trace that a request belongs to, or else a new id. */

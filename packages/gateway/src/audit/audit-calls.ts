@@ -2,10 +2,10 @@ import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { correlationOf, type DeniedRequest } from '../access/create-authorize.js';
+import { correlationOf } from '../access/create-authorize.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import { CANCELLED, endingOf, failureOf, targetOf } from '../telemetry/call-record.js';
-import type { AuditOutcome, AuditRecord, CallAudit } from './audit-record.js';
+import type { AuditOutcome, CallAudit } from './audit-record.js';
 
 /** Writes a record of every call to a server except `ping`, when the call is over. */
 export function auditCalls(
@@ -63,7 +63,8 @@ class AuditedCall implements ResultListener {
     const call = this.#call;
     const { peer, method, params } = call;
     const meta = params['_meta'];
-    this.#audit.write({
+    const write = outcome === 'denied' || outcome === 'insufficient_scope' ? 'refuse' : 'write';
+    this.#audit[write]({
       time: new Date().toISOString(),
       correlationId: correlationOf(isJsonObject(meta) ? meta['traceparent'] : undefined),
       principal: peer.principal,
@@ -92,28 +93,4 @@ function scopesIn(error: unknown): readonly string[] | undefined {
   const scopes =
     error instanceof ProtocolError && isJsonObject(error.data) ? error.data['scopes'] : undefined;
   return Array.isArray(scopes) ? (scopes as string[]) : undefined;
-}
-
-/** The record of a request that an HTTP endpoint has refused with 403 (AUTH-S-011). */
-export function deniedRecord(denied: DeniedRequest, audit: CallAudit): AuditRecord {
-  const { request, server, message, tool, scopes, correlationId } = denied;
-  const { method, params = {} } = message ?? {};
-  const target = method === undefined ? undefined : targetOf({ method, params });
-  return {
-    time: new Date().toISOString(),
-    correlationId,
-    principal: request.principal,
-    clientId: request.grant?.clientId,
-    remote: request.remote,
-    server,
-    method,
-    tool: tool ?? target?.tool,
-    prompt: target?.prompt,
-    uri: target?.uri,
-    outcome: scopes ? 'insufficient_scope' : 'denied',
-    error: undefined,
-    scopes,
-    durationMs: undefined,
-    arguments: message && audit.argumentsOf?.(params),
-  };
 }

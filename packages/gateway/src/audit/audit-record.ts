@@ -8,7 +8,9 @@ export type AuditOutcome =
   /** The rules do not let the caller do this. */
   | 'denied'
   /** The token does not have the scopes. */
-  | 'insufficient_scope';
+  | 'insufficient_scope'
+  /** The caller has sent no credential, or none that is valid here. */
+  | 'unauthenticated';
 
 /** One line of the audit log: who did what, where, and how it ended. It has no arguments unless they were asked for. */
 export interface AuditRecord {
@@ -27,11 +29,13 @@ export interface AuditRecord {
   readonly prompt: string | undefined;
   readonly uri: string | undefined;
   readonly outcome: AuditOutcome;
-  /** A word for what went wrong: `-32602`, `TIMED_OUT`. */
+  /** What went wrong: `-32602`, `TIMED_OUT`, `The token has expired`. */
   readonly error: string | undefined;
   /** The scopes that were needed and missing. */
   readonly scopes: readonly string[] | undefined;
   readonly durationMs: number | undefined;
+  /** How many refusals it stands for, after the one that has the same correlation id. */
+  readonly count?: number | undefined;
   /** JSON without secrets, and cut where it is long. */
   readonly arguments?: string | undefined;
 }
@@ -50,6 +54,8 @@ export interface CallAudit {
   /** Whether records are wanted now. */
   isActive(): boolean;
   write(record: AuditRecord): void;
+  /** Writes down a refusal, or counts it together with others. Returns the id by which the log knows it. */
+  refuse(record: AuditRecord): string;
   /** The arguments of a call, if they are wanted: as JSON without secrets. */
   argumentsOf?(params: unknown): string | undefined;
 }

@@ -22,7 +22,7 @@ export async function createAuditTelemetry(
     isActive: () => PROVIDER in globalThis,
     write(record) {
       if (!(PROVIDER in globalThis)) return;
-      const isRefused = record.outcome === 'denied' || record.outcome === 'insufficient_scope';
+      const isRefused = REFUSED.has(record.outcome);
       logs.getLogger('isthmus.audit').emit({
         eventName: 'isthmus.audit',
         timestamp: new Date(record.time),
@@ -39,8 +39,11 @@ export async function createAuditTelemetry(
 /** Where `@opentelemetry/api-logs` keeps the provider that was registered, in all its versions. */
 const PROVIDER = Symbol.for('io.opentelemetry.js.api.logs');
 
-function describe({ principal = 'anonymous', method = '', tool, server = '', outcome }: AuditRecord): string {
-  return `${principal} ${method}${tool === undefined ? '' : ` ${tool}`} at ${server}: ${outcome}`;
+const REFUSED: ReadonlySet<string> = new Set(['denied', 'insufficient_scope', 'unauthenticated']);
+
+function describe({ principal = 'anonymous', method, tool, server, outcome }: AuditRecord): string {
+  const place = server === undefined ? [] : ['at', server];
+  return `${[principal, method, tool, ...place].filter((each) => each !== undefined).join(' ')}: ${outcome}`;
 }
 
 function attributesOf(record: AuditRecord): LogAttributes {
@@ -57,6 +60,7 @@ function attributesOf(record: AuditRecord): LogAttributes {
     'isthmus.outcome': record.outcome,
     'error.type': record.error,
     'isthmus.scopes': record.scopes && [...record.scopes],
+    'isthmus.count': record.count,
     'isthmus.duration_ms': record.durationMs,
     'isthmus.arguments': record.arguments,
   };

@@ -2,8 +2,9 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Redactor } from '../telemetry/redactor.js';
 import { openAuditFile } from './audit-file.js';
-import type { AuditSink, CallAudit } from './audit-record.js';
+import type { AuditRecord, AuditSink, CallAudit } from './audit-record.js';
 import { createAuditTelemetry } from './audit-telemetry.js';
+import { RefusalLog } from './refusal-log.js';
 
 /** The audit log of a gateway. */
 export interface AuditOptions {
@@ -38,19 +39,35 @@ export async function openAudit(
   ];
   const sinks = found.filter((sink) => sink !== undefined);
   if (sinks.length === 0) return undefined;
+  const isActive = () => sinks.some((sink) => sink.isActive());
+  const write = (record: AuditRecord) => {
+    for (const sink of sinks) sink.write(cleaned(record, redactor));
+  };
+  const refusals = new RefusalLog(clock, write);
   return {
-    isActive: () => sinks.some((sink) => sink.isActive()),
-    write(record) {
-      // Names and URIs come from clients, and may contain secrets.
-      const clean = { ...record, uri: record.uri && redactor.text(record.uri) };
-      for (const sink of sinks) sink.write(clean);
-    },
+    isActive,
+    write,
+    refuse: (record) => (isActive() ? refusals.add(record) : record.correlationId),
     ...(withArguments && { argumentsOf: (params: unknown) => argumentsIn(params, redactor) }),
     async close() {
+      refusals.flush();
       await Promise.all(sinks.map((sink) => sink.close()));
     },
   };
 }
+
+/** Names and URIs come from clients. They may contain secrets, and be as long as a body. */
+function cleaned(record: AuditRecord, redactor: Redactor): AuditRecord {
+  const { method, tool, prompt, uri } = record;
+  const names = { method: shortened(method), tool: shortened(tool), prompt: shortened(prompt) };
+  return { ...record, ...names, uri: uri && shortened(redactor.text(uri)) };
+}
+
+function shortened(text: string | undefined): string | undefined {
+  return text !== undefined && text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text;
+}
+
+const MAX_NAME = 1024;
 
 function argumentsIn(params: unknown, redactor: Redactor): string | undefined {
   const given = isJsonObject(params) ? params['arguments'] : undefined;

@@ -69,14 +69,21 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
   return {
     async authenticate(request) {
       const presented = readCredentials(request);
-      if (presented.tokens.length === 0) return { status: 401, challenge: missing };
+      if (presented.tokens.length === 0)
+        return { status: 401, challenge: missing, why: 'No credentials were sent' };
       let refusal: Refusal | undefined;
       for (const scheme of schemes) {
         const verdict = await scheme(presented);
         if (verdict.kind === 'known') return verdict.standing ? verdict : verdict.principal;
         if (verdict.kind === 'refused') refusal ??= verdict.refusal;
       }
-      return refusal ?? { status: 401, challenge: 'error="invalid_token"' };
+      return (
+        refusal ?? {
+          status: 401,
+          challenge: 'error="invalid_token"',
+          why: 'The credentials are not known here',
+        }
+      );
     },
   };
 }

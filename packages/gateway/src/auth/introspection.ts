@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import { isMeantFor, ownAudiences } from './audience.js';
 import type { Presented, SchemeVerdict } from './credentials.js';
 import { type JwtOptions, listOf } from './jwt.js';
-import { invalidToken, refusedToken, toCaller } from './token-caller.js';
+import { invalidToken, ownerOf, refusedToken, toCaller } from './token-caller.js';
 
 /** The client that asks the authorization server about tokens. */
 export interface IntrospectionClient {
@@ -47,8 +47,9 @@ export function createIntrospection(
     // AUTH-S-005: some servers say it in `resource`.
     const audiences = [...textsOf(claims['aud']), ...textsOf(claims['resource'])];
     const meant = ownAudiences(audiences, audience, resource);
-    if (meant.length === 0) return invalidToken('The token is for another server');
-    if (!isMeantFor(meant, resource)) return invalidToken('The token is for another path of this server');
+    const invalid = (why: string) => invalidToken(why, ownerOf(claims, server.issuer, { principalClaim }));
+    if (meant.length === 0) return invalid('The token is for another server');
+    if (!isMeantFor(meant, resource)) return invalid('The token is for another path of this server');
     const expiresAt = state.expiresAt ?? Number.POSITIVE_INFINITY;
     const standing = async (): Promise<CredentialState> => {
       if (clock.now() >= expiresAt) return 'expired';

@@ -5,7 +5,7 @@ import type { JWTHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose';
 import { type AudienceRule, isMeantFor, ownAudiences } from './audience.js';
 import { type Scheme, UNKNOWN } from './credentials.js';
 import { createKeySource, KeysUnavailable } from './jwks.js';
-import { checkScopes, invalidToken, refusedToken, toCaller } from './token-caller.js';
+import { checkScopes, invalidToken, ownerOf, refusedToken, toCaller } from './token-caller.js';
 
 /** Access tokens that an authorization server issues and signs (RFC 9068 and similar). */
 export interface JwtOptions {
@@ -57,6 +57,7 @@ export function createJwtCheck(
     requiredClaims: ['exp'],
     ...(issuer && { issuer }),
   };
+  const owner = (payload: JWTPayload) => ownerOf(payload, payload.iss ?? '', { principalClaim });
   return async ({ bearer, resource }) => {
     // A JWT has three parts. Anything else belongs to another scheme.
     if (bearer === undefined || bearer.split('.').length !== 3) return UNKNOWN;
@@ -66,11 +67,12 @@ export function createJwtCheck(
         ...checks,
         currentDate: new Date(clock.now()),
       });
+      const invalid = (why: string) => invalidToken(why, owner(payload));
       const problem = kindProblem(protectedHeader, payload);
-      if (problem !== undefined) return invalidToken(problem);
+      if (problem !== undefined) return invalid(problem);
       const meant = ownAudiences(listOf(payload.aud), audience, resource);
-      if (meant.length === 0) return invalidToken('The claim aud does not fit');
-      if (!isMeantFor(meant, resource)) return invalidToken('The token is for another path of this server');
+      if (meant.length === 0) return invalid('The claim aud does not fit');
+      if (!isMeantFor(meant, resource)) return invalid('The token is for another path of this server');
       const goodUntil = (payload.exp! + clockTolerance) * 1000;
       const standing = (): CredentialState => (clock.now() < goodUntil ? 'good' : 'expired');
       const rules = { principalClaim, requiredScopes };
@@ -78,9 +80,11 @@ export function createJwtCheck(
     } catch (error) {
       if (error instanceof KeysUnavailable)
         return refusedToken({ status: 503, retryAfterMs: error.retryAfterMs });
-      if (error instanceof errors.JWTExpired) return invalidToken('The token has expired');
+      // The signature was verified before the claims.
+      if (error instanceof errors.JWTExpired)
+        return invalidToken('The token has expired', owner(error.payload));
       if (error instanceof errors.JWTClaimValidationFailed)
-        return invalidToken(`The claim ${error.claim} does not fit`);
+        return invalidToken(`The claim ${error.claim} does not fit`, owner(error.payload));
       return invalidToken('The token cannot be verified');
     }
   };

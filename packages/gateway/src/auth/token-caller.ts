@@ -1,5 +1,9 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import type { CredentialState, Refusal } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type {
+  CredentialState,
+  Refusal,
+  RefusedCaller,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { SchemeVerdict } from './credentials.js';
 
@@ -21,18 +25,37 @@ export function toCaller(
   const who = subjectOf(claims, principalClaim);
   if (who === undefined) return invalidToken('The token has no subject (sub)');
   const scopes = [...new Set(scopesOf(claims))];
+  const clientId = clientIdOf(claims);
+  const principal = principalOf(issuer, who);
   if (!requiredScopes.every((scope) => scopes.includes(scope))) {
     const challenge = `error="insufficient_scope", scope="${requiredScopes.join(' ')}"`;
-    return refusedToken({ status: 403, challenge });
+    const why = 'The token has not the scopes that every caller needs';
+    const caller = { principal, clientId };
+    return refusedToken({ status: 403, challenge, why, scopes: requiredScopes, caller });
   }
-  const clientId = clientIdOf(claims);
   return {
     kind: 'known',
-    // The first | separates the two, whatever the subject contains.
-    principal: `jwt:${issuer.replaceAll('|', '%7C')}|${who}`,
+    principal,
     ...{ scopes, claims, expiresAt: life.expiresAt, standing: life.standing },
     ...(clientId !== undefined && { clientId }),
   };
+}
+
+/** The first | separates the two, whatever the subject contains. */
+function principalOf(issuer: string, who: string): string {
+  return `jwt:${issuer.replaceAll('|', '%7C')}|${who}`;
+}
+
+/** The owner of a token that is genuine, and refused for another reason. Undefined: the token does not say it. */
+export function ownerOf(
+  claims: JsonObject,
+  issuer: string,
+  { principalClaim }: Pick<CallerRules, 'principalClaim'>,
+): RefusedCaller | undefined {
+  const who = subjectOf(claims, principalClaim);
+  return who === undefined
+    ? undefined
+    : { principal: principalOf(issuer, who), clientId: clientIdOf(claims) };
 }
 
 function subjectOf(claims: JsonObject, principalClaim: string): string | undefined {
@@ -56,9 +79,10 @@ function scopesOf({ scope, scp }: JsonObject): string[] {
     .filter((each) => each !== '');
 }
 
-/** `why` is fixed text. Nothing of the request may get into a header. */
-export function invalidToken(why: string): SchemeVerdict {
-  return refusedToken({ status: 401, challenge: `error="invalid_token", error_description="${why}"` });
+/** `why` is fixed text. Nothing of the request may get into a header. `caller`: the owner of a token that is genuine. */
+export function invalidToken(why: string, caller?: RefusedCaller): SchemeVerdict {
+  const challenge = `error="invalid_token", error_description="${why}"`;
+  return refusedToken({ status: 401, challenge, why, ...(caller && { caller }) });
 }
 
 export function refusedToken(refusal: Refusal): SchemeVerdict {

@@ -3,6 +3,7 @@ import type { LastExit, ServerStatus } from '@isthmus/sdk/internal/host/status.j
 import {
   authenticateRequest,
   passGuard,
+  tellRefused,
 } from '@isthmus/sdk/internal/transport/http-server/admission/authenticate.js';
 import { admit, isFromHere } from '@isthmus/sdk/internal/transport/http-server/admission/guard.js';
 import { refuse } from '@isthmus/sdk/internal/transport/http-server/exchange/admitted-request.js';
@@ -139,7 +140,11 @@ export class AdminPages {
     }
     if (sight === 'health' && caller.principal !== undefined) {
       const why = 'The metrics are for operators: --operator names one';
-      return refuse({ exchange, headers: NO_HEADERS }, 403, why);
+      const { principal, grant } = caller;
+      const refusal = { status: 403, why: 'The caller is not an operator' } as const;
+      const who = { caller: { principal, clientId: grant?.clientId } };
+      const data = tellRefused(exchange, this.#settings, { ...refusal, ...who });
+      return refuse({ exchange, headers: NO_HEADERS }, 403, why, undefined, data);
     }
     const { type, text } = await this.#options.metrics();
     exchange.respond(200, { 'content-type': type, ...FRESH }, text);

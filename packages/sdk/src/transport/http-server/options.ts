@@ -62,6 +62,18 @@ export interface Refusal {
   readonly challenge?: string;
   /** With 503: when to retry (`Retry-After`). Default 1 s. */
   readonly retryAfterMs?: number;
+  /** Why, in words for the audit log. They must not contain anything of the request. */
+  readonly why?: string;
+  /** With 403: the scopes that the credential would need. */
+  readonly scopes?: readonly string[];
+  /** Whose credential it is, where it is genuine. */
+  readonly caller?: RefusedCaller;
+}
+
+/** The owner of a credential that was refused. */
+export interface RefusedCaller {
+  readonly principal: string;
+  readonly clientId?: string | undefined;
 }
 
 /** RFC 9728: which authorization servers issue tokens for this server. */

@@ -18,7 +18,14 @@ export function passGuard(
     return undefined;
   }
   if (admission.kind === 'refused') {
-    refuse({ exchange, headers: {} }, admission.status, admission.why);
+    const { status, why, because } = admission;
+    refuse(
+      { exchange, headers: {} },
+      status,
+      why,
+      undefined,
+      tellRefused(exchange, settings, FOREIGN[because]),
+    );
     return undefined;
   }
   const { headers } = admission;
@@ -39,9 +46,30 @@ export async function authenticateRequest(
   if (!settings.authenticate) return ANONYMOUS;
   const caller = await identify(exchange, settings);
   if (caller.kind === 'known') return caller;
-  refuse({ exchange, headers }, caller.status, caller.why, caller.headers);
+  const { refusal } = caller;
+  const data = refusal && tellRefused(exchange, settings, refusal);
+  refuse({ exchange, headers }, caller.status, caller.why, caller.headers, data);
   return undefined;
 }
+
+/** Tells the log of a refusal. What it returns is for the client: the id by which the log knows the refusal. */
+export function tellRefused(
+  exchange: HttpExchange,
+  { authorize }: Pick<HttpEndpointSettings, 'authorize'>,
+  { status, why, scopes, caller }: Refusal,
+): { readonly correlationId: string } | undefined {
+  if (status === 503) return undefined;
+  const correlationId = authorize?.onRefused?.({
+    ...{ status, why: why ?? 'The caller was refused', scopes, caller, remote: exchange.remote },
+    header: (name) => exchange.header(name.toLowerCase()),
+  });
+  return correlationId === undefined ? undefined : { correlationId };
+}
+
+const FOREIGN: Readonly<Record<'host' | 'origin', Refusal>> = {
+  host: { status: 403, why: 'The host is not served here' },
+  origin: { status: 403, why: 'Pages of this origin may not call' },
+};
 
 export type KnownCaller = Extract<AuthenticatedCaller, { kind: 'known' }>;
 
@@ -54,6 +82,8 @@ type AuthenticatedCaller =
       readonly status: number;
       readonly why: string;
       readonly headers: HttpHeaders;
+      /** Undefined: the hook has failed. */
+      readonly refusal?: Refusal;
     };
 
 /** Calls the `authenticate` hook. A hook that throws refuses the caller. */
@@ -76,7 +106,8 @@ async function identify(
     const says = Object.values(rest).some((each) => each !== undefined);
     return { kind: 'known', principal, ...(says && { grant: verdict }) };
   }
-  const { status, challenge, retryAfterMs }: Refusal = verdict ?? { status: 401 };
+  const refusal: Refusal = verdict ?? { status: 401 };
+  const { status, challenge, retryAfterMs } = refusal;
   if (status === 503) {
     const why = 'Authentication is unavailable at the moment; try again later';
     const headers = { 'retry-after': retryAfterSeconds(retryAfterMs ?? 1000) };
@@ -92,6 +123,7 @@ async function identify(
     status,
     why: status === 401 ? 'Authorization is required' : 'The caller is not allowed to do this',
     headers: { 'www-authenticate': ['Bearer', parts.join(', ')].join(' ').trim() },
+    refusal,
   };
 }
 

@@ -2,7 +2,7 @@ import { isThenable } from '../../../async/deferred.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
 import type { Decoded, JsonObject, RequestId } from '../../../wire/json-rpc.js';
 import { type AdmittedRequest, respondError, respondInternalError } from '../exchange/admitted-request.js';
-import type { Grant, HttpEndpointSettings } from '../options.js';
+import type { Grant, HttpEndpointSettings, Refusal } from '../options.js';
 import { metadataParameter } from './resource-metadata.js';
 
 /** Decides what a known caller may do, after the body of the request was read and before anything is done with it. */
@@ -13,6 +13,17 @@ export interface Authorize {
   decide(request: AccessRequest): Denial | undefined | Promise<Denial | undefined>;
   /** The scopes for basic use. They are in the metadata, and in the challenge to a caller without a token. */
   basicScopes?(): readonly string[];
+  /** Told of a request that was refused before anything could be decided. Returns the id by which the log knows it. */
+  onRefused?(refused: RefusedRequest): string | undefined;
+}
+
+/** A request that was refused with 401 or 403, for its credential, its host or its origin. */
+export interface RefusedRequest extends Pick<Refusal, 'scopes' | 'caller'> {
+  readonly status: 401 | 403;
+  /** Fixed words: nothing of the request is in them. */
+  readonly why: string;
+  readonly remote: string | undefined;
+  header(name: string): string | undefined;
 }
 
 /** What is decided about: who asks, with what, for which messages. */

@@ -1,6 +1,11 @@
 import { encodeMessage } from '../../../wire/codec.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
-import { errorMessage, type JsonRpcErrorBody, type RequestId } from '../../../wire/json-rpc.js';
+import {
+  errorMessage,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  type RequestId,
+} from '../../../wire/json-rpc.js';
 import type { BodyReservation } from '../admission/request-limits.js';
 import type { Grant } from '../options.js';
 import { jsonHeaders } from './event-writer.js';
@@ -48,8 +53,9 @@ export function refuse(
   status: number,
   why: string,
   more?: HttpHeaders,
+  data?: JsonObject,
 ): void {
-  const error = { code: ErrorCode.InvalidRequest, message: why };
+  const error = { code: ErrorCode.InvalidRequest, message: why, ...(data && { data }) };
   respondError({ exchange, headers: more ? { ...headers, ...more } : headers }, status, undefined, error);
 }
 
