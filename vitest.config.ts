@@ -68,6 +68,8 @@ const LONG = [
   'test/cluster/redis-failures.test.ts',
   'test/cluster/rolling.test.ts',
   'test/conformance/runner.test.ts',
+  'test/console/replay.test.ts',
+  'test/console/trace-page.test.ts',
   'test/docs/stories.test.ts',
   'test/e2e/stalled-reader.test.ts',
   'test/e2e/stdio-resilience.test.ts',
