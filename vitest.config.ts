@@ -68,6 +68,8 @@ const LONG = [
   'test/cluster/redis-failures.test.ts',
   'test/cluster/rolling.test.ts',
   'test/conformance/runner.test.ts',
+  'test/console/hostile.test.ts',
+  'test/console/other-origin.test.ts',
   'test/console/replay.test.ts',
   'test/console/trace-page.test.ts',
   'test/docs/stories.test.ts',

@@ -24,6 +24,11 @@ export async function openWatched(
     const asked = new URL(request.url());
     if (asked.origin !== origin && asked.protocol !== 'blob:') note(`request ${request.url().slice(0, 200)}`);
   });
+  // What the policy stops has not left the browser.
+  context.on('requestfailed', (request) => {
+    const at = problems.indexOf(`request ${request.url().slice(0, 200)}`);
+    if (at >= 0 && request.failure()?.errorText === 'csp') problems.splice(at, 1);
+  });
   const page = await context.newPage();
   page.on('pageerror', (error) => note(`error ${String(error)}`));
   page.on('console', (message) => {
