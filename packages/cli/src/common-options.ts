@@ -20,6 +20,8 @@ interface ClientCommandTexts {
   readonly help?: readonly string[];
   /** When it exits with 1. */
   readonly failed?: string;
+  /** A word before TARGET. */
+  readonly usage?: string;
   /** Where the exit codes mean something else than for other commands. */
   readonly exits?: string;
   readonly timeout?: string;
@@ -30,14 +32,15 @@ interface ClientCommandTexts {
 /** A command that connects to a server. Its action parses the arguments, since TARGET may be a command after `--`. */
 export function clientCommand(name: string, args: string, texts: ClientCommandTexts): Command {
   const { description, examples, help = [], without = [] } = texts;
+  const first = texts.usage === undefined ? '' : `${texts.usage} `;
   const exits = texts.exits ?? exitHelp(texts.failed);
   const command = new Command(name)
     .description(description)
     .usage(
       [
-        `TARGET${args} [options]`,
-        `isthmus ${name}${args} [options] -- COMMAND ARGS…`,
-        `isthmus ${name} --config FILE NAME${args} [options]`,
+        `${first}TARGET${args} [options]`,
+        `isthmus ${name} ${first}${args.trimStart()}${args === '' ? '' : ' '}[options] -- COMMAND ARGS…`,
+        `isthmus ${name} ${first}--config FILE NAME${args} [options]`,
       ].join('\n       '),
     )
     .argument('[args...]')

@@ -50,6 +50,7 @@ async function translate(name: string, typed: readonly string[]): Promise<Comman
 /** Commands that take the command line of a program after `--`. */
 const TAKES_COMMAND: ReadonlySet<string> = new Set([
   'inspect',
+  'replay',
   'probe',
   'list',
   'call',
@@ -111,6 +112,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     check: async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes),
     'check-client': async ({ afterDashes }) =>
       (await import('./commands/check-client.js')).checkClientCommand(afterDashes),
+    replay: async ({ afterDashes }) => (await import('./commands/replay.js')).replayCommand(afterDashes),
     bench: async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes),
   },
   'Help:': {
