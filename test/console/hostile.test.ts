@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
+import { lookAround } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -96,17 +97,6 @@ describeInBrowser('the page before a hostile server', () => {
 
 /** No element of the server is in the page, its direction marks are words, and nothing is wider than the window. */
 async function isWhole(page: Page): Promise<void> {
-  const seen = await page.evaluate(() => ({
-    scripts: document.querySelectorAll('script').length,
-    foreign: document.querySelectorAll(
-      'base, [onerror], [onload], [onfocus], a[href^="javascript:" i], svg script',
-    ).length,
-    remote: [...document.querySelectorAll<HTMLImageElement>('img, audio, iframe')].filter(
-      ({ src }) => src !== '' && !src.startsWith('blob:') && !src.startsWith(location.origin),
-    ).length,
-    bidi: /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText),
-    polluted: 'polluted' in {},
-    tooWide: document.documentElement.scrollWidth > innerWidth,
-  }));
+  const seen = await page.evaluate(lookAround);
   expect(seen).toEqual({ scripts: 1, foreign: 0, remote: 0, bidi: false, polluted: false, tooWide: false });
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ConsoleClient } from '../../packages/console/test/support/console-client.js';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
+import { tryEverything } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 
 describeInBrowser('a page of another origin', () => {
@@ -29,55 +30,7 @@ describeInBrowser('a page of another origin', () => {
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
     const api = `${origin}/console/api`;
-    const seen = await page.evaluate(
-      async ({ api, origin, key }) => {
-        const call = JSON.stringify({ method: 'tools/call', params: '{"name":"echo"}' });
-        const tryIt = (url: string, init?: RequestInit) =>
-          fetch(url, init).then(
-            ({ type, status }) => `${type} ${status}`,
-            () => 'refused',
-          );
-        const headers = { 'isthmus-key': key };
-        const fetched = [
-          await tryIt(`${api}/hello`),
-          await tryIt(`${api}/hello`, { headers }),
-          await tryIt(`${api}/calls`, { method: 'POST', headers, body: call }),
-          // A simple request leaves without a question to the server. The policy of its answer refuses it.
-          await tryIt(`${api}/calls`, { method: 'POST', mode: 'no-cors', body: call }),
-        ];
-        const event = (target: EventTarget) =>
-          new Promise<string>((resolve) => {
-            for (const name of ['open', 'message', 'error'])
-              target.addEventListener(name, () => resolve(name), { once: true });
-          });
-        const stream = new EventSource(`${api}/feed`);
-        const streamed = await event(stream);
-        stream.close();
-        const socket = await event(new WebSocket(`${origin.replace('http', 'ws')}/console/api/feed`));
-        const form = document.createElement('form');
-        form.method = 'POST';
-        form.action = `${api}/enter`;
-        form.target = 'into';
-        document.body.append(form);
-        const frame = document.querySelector('iframe')!;
-        const loaded = () =>
-          new Promise<void>((resolve) => frame.addEventListener('load', () => resolve(), { once: true }));
-        let wait = loaded();
-        form.submit();
-        await wait;
-        wait = loaded();
-        frame.src = `${origin}/console/`;
-        await wait;
-        let framed = 'readable';
-        try {
-          void frame.contentWindow!.document.body.innerHTML;
-        } catch {
-          framed = 'closed';
-        }
-        return { fetched, streamed, socket, framed };
-      },
-      { api, origin, key },
-    );
+    const seen = await page.evaluate(tryEverything, { api, origin, key });
     expect(seen).toEqual({
       fetched: ['refused', 'refused', 'refused', 'refused'],
       streamed: 'error',

@@ -112,7 +112,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Loader>>>> = {
     check: async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes),
     'check-client': async ({ afterDashes }) =>
       (await import('./commands/check-client.js')).checkClientCommand(afterDashes),
-    replay: async ({ afterDashes }) => (await import('./commands/replay.js')).replayCommand(afterDashes),
+    replay: async ({ afterDashes }) =>
+      (await import('./commands/explore/replay.js')).replayCommand(afterDashes),
     bench: async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes),
   },
   'Help:': {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { GivenOptions } from '../choose-target.js';
-import { clientCommand } from '../common-options.js';
-import type { ReplayCommandOptions } from '../replay/run-replay.js';
+import type { GivenOptions } from '../../choose-target.js';
+import { clientCommand } from '../../common-options.js';
+import type { ReplayCommandOptions } from '../../replay/run-replay.js';
 
 export function replayCommand(afterDashes: readonly string[] | undefined): Command {
   return clientCommand('replay', '', {
@@ -19,7 +19,7 @@ export function replayCommand(afterDashes: readonly string[] | undefined): Comma
     .option('--shape', 'compare members and types only, not values')
     .option('--server <name>', 'the server whose frames are sent, for a file of a gateway')
     .action(async (args: string[], given: GivenOptions<ReplayCommandOptions>) => {
-      const { runReplay } = await import('../replay/run-replay.js');
+      const { runReplay } = await import('../../replay/run-replay.js');
       await runReplay(args, afterDashes, given);
     });
 }

@@ -1,0 +1,63 @@
+// Functions that run in a page. They use nothing of this file.
+
+export function lookAround() {
+  return {
+    scripts: document.querySelectorAll('script').length,
+    foreign: document.querySelectorAll(
+      'base, [onerror], [onload], [onfocus], a[href^="javascript:" i], svg script',
+    ).length,
+    remote: [...document.querySelectorAll('img, audio, iframe')].filter(
+      ({ src }) => src !== '' && !src.startsWith('blob:') && !src.startsWith(location.origin),
+    ).length,
+    bidi: /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText),
+    polluted: 'polluted' in {},
+    tooWide: document.documentElement.scrollWidth > innerWidth,
+  };
+}
+
+export async function tryEverything({ api, origin, key }) {
+  const call = JSON.stringify({ method: 'tools/call', params: '{"name":"echo"}' });
+  const tryIt = (url, init) =>
+    fetch(url, init).then(
+      ({ type, status }) => `${type} ${status}`,
+      () => 'refused',
+    );
+  const headers = { 'isthmus-key': key };
+  const fetched = [
+    await tryIt(`${api}/hello`),
+    await tryIt(`${api}/hello`, { headers }),
+    await tryIt(`${api}/calls`, { method: 'POST', headers, body: call }),
+    // A simple request leaves without a question to the server. The policy of its answer refuses it.
+    await tryIt(`${api}/calls`, { method: 'POST', mode: 'no-cors', body: call }),
+  ];
+  const event = (target) =>
+    new Promise((resolve) => {
+      for (const name of ['open', 'message', 'error'])
+        target.addEventListener(name, () => resolve(name), { once: true });
+    });
+  const stream = new EventSource(`${api}/feed`);
+  const streamed = await event(stream);
+  stream.close();
+  const socket = await event(new WebSocket(`${origin.replace('http', 'ws')}/console/api/feed`));
+  const form = document.createElement('form');
+  form.method = 'POST';
+  form.action = `${api}/enter`;
+  form.target = 'into';
+  document.body.append(form);
+  const frame = document.querySelector('iframe');
+  const loaded = () =>
+    new Promise((resolve) => frame.addEventListener('load', () => resolve(), { once: true }));
+  let wait = loaded();
+  form.submit();
+  await wait;
+  wait = loaded();
+  frame.src = `${origin}/console/`;
+  await wait;
+  let framed = 'readable';
+  try {
+    void frame.contentWindow.document.body.innerHTML;
+  } catch {
+    framed = 'closed';
+  }
+  return { fetched, streamed, socket, framed };
+}
