@@ -39,6 +39,7 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   const { folder = defaultFolder(), ttlMs = TTL_MS, clock = systemClock } = options;
   const isFresh = freshness(ttlMs, clock);
   let sets = 0;
+  let hasSwept = false;
   if (folder === undefined) return memoryEraCache(options);
 
   const read = async (file: string): Promise<CachedEra | undefined> => {
@@ -56,7 +57,14 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   };
 
   return {
-    get: (key) => read(join(folder, fileName(key))),
+    get(key) {
+      // Once per process: without new entries `set` is not called, and nothing else would clean up. Not before the first
+      // answer, which would wait for it.
+      if (!hasSwept)
+        clock.after(SWEEP_AFTER_MS, () => void removeDrafts(folder, clock), { background: true });
+      hasSwept = true;
+      return read(join(folder, fileName(key)));
+    },
     async set(key, verdict) {
       const name = fileName(key);
       if (await replace(folder, name, encodeEntry(verdict))) {
@@ -215,6 +223,7 @@ const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 const DRAFT = '.tmp';
 /** A draft exists for milliseconds, unless its process was killed between write and rename. */
 const DRAFT_TTL_MS = 10 * 60 * 1000;
+const SWEEP_AFTER_MS = 200;
 const SETS_PER_PRUNE = 32;
 const MAX_PRUNED = 32;
 const MAX_LISTED = 1024;
