@@ -46,6 +46,8 @@ export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'>, Cluste
   readonly jwtIssuer?: string;
   readonly jwtScope?: readonly string[];
   readonly authServer?: readonly string[];
+  readonly jwtType?: string;
+  readonly denyFile?: string;
   readonly introspectClient?: string;
   readonly introspectSecretFile?: string;
   readonly introspectUrl?: string;
@@ -224,6 +226,11 @@ function addWho(command: Command): void {
     )
     .addOption(env('--jwt-issuer <url>', 'accept only JWTs of this issuer', 'JWT_ISSUER'))
     .option('--jwt-scope <scope>', 'accept only tokens with this scope; repeatable', collect)
+    .option('--jwt-type <type>', 'accept only JWTs of this type (typ), for example at+jwt')
+    .option(
+      '--deny-file <file>',
+      'refuse the credentials, callers and clients that this file names; read again when it has changed',
+    )
     .option(
       '--auth-server <url>',
       'accept tokens of this authorization server, and name it to clients (RFC 9728); needs --resource or --jwt-audience; repeatable',

@@ -7,15 +7,16 @@ import {
 } from '@isthmus/sdk/internal/oauth/discovery/authorization-server.js';
 import { createOAuthHttp } from '@isthmus/sdk/internal/oauth/discovery/oauth-http.js';
 import { type Scheme, UNKNOWN } from './credentials.js';
-import { createIntrospection, type IntrospectionClient } from './introspection.js';
+import { createIntrospection } from './introspection.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
+import type { IntrospectionClient } from './known-tokens.js';
 import { checkScopes, refusedToken } from './token-caller.js';
 
 /** An authorization server whose tokens are accepted. It publishes where its keys are (RFC 8414, OpenID Connect). */
 export interface AuthServerOptions
   extends Pick<
     JwtOptions,
-    'audience' | 'resource' | 'requiredScopes' | 'principalClaim' | 'clockTolerance' | 'fetch'
+    'audience' | 'resource' | 'requiredScopes' | 'principalClaim' | 'clockTolerance' | 'requireType' | 'fetch'
   > {
   readonly issuer: string;
   /** Asks the authorization server about tokens that are not JWTs (RFC 7662). */
@@ -72,7 +73,7 @@ export function createAuthServerCheck(
       return introspect ? introspect(presented, server) : UNKNOWN;
     }
     if (jwt?.jwksUri !== jwksUri) {
-      const own = { ...options, issuer: server.issuer, jwksUrl: jwksUri };
+      const own = { ...options, issuer: server.issuer, jwksUrl: jwksUri, mayHaveIdTokens: true };
       jwt = { jwksUri, check: createJwtCheck(own, context) };
     }
     return jwt.check(presented);

@@ -9,6 +9,7 @@ import type {
 import { type AuthServerOptions, createAuthServerCheck } from './auth-server.js';
 import { openBearerFile } from './bearer-file.js';
 import { readCredentials, type Scheme } from './credentials.js';
+import { openDenyFile } from './deny-file.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
 import { type ApiKey, KeyRing, weaknessOf } from './key-ring.js';
 
@@ -22,6 +23,8 @@ export interface AuthOptions {
   readonly jwt?: JwtOptions;
   /** Authorization servers that say by themselves where their keys are. */
   readonly authServers?: readonly AuthServerOptions[];
+  /** A file that names credentials, callers and clients that are refused although they are known. Read again when it has changed. */
+  readonly denyFile?: string;
   /** Called with warnings for the operator: a weak key, a file that others can read, keys that cannot be fetched. */
   readonly onWarning?: (message: string) => void;
   readonly clock?: Clock;
@@ -37,7 +40,7 @@ export interface Authenticating {
  * key's SHA-256, or `jwt:ISSUER|SUBJECT`.
  */
 export function createAuthenticate(options: AuthOptions): Authenticating {
-  const { apiKeys = [], bearerFile, jwt, authServers = [], clock = systemClock } = options;
+  const { apiKeys = [], bearerFile, jwt, authServers = [], denyFile, clock = systemClock } = options;
   const warn = (message: string) => tell('onWarning', options.onWarning, message);
   const schemes: Scheme[] = [];
   if (apiKeys.length > 0) {
@@ -65,6 +68,7 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
       'authentication needs at least one of apiKeys, bearerFile, jwt and authServers',
     );
   }
+  const deny = denyFile === undefined ? undefined : openDenyFile(denyFile, { warn, clock });
   const missing = challenge(jwt?.requiredScopes ?? authServers[0]?.requiredScopes);
   return {
     async authenticate(request) {
@@ -73,7 +77,8 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
         return { status: 401, challenge: missing, why: 'No credentials were sent' };
       let refusal: Refusal | undefined;
       for (const scheme of schemes) {
-        const verdict = await scheme(presented);
+        const found = await scheme(presented);
+        const verdict = deny && found.kind === 'known' ? await deny.judge(found) : found;
         if (verdict.kind === 'known') return verdict.standing ? verdict : verdict.principal;
         if (verdict.kind === 'refused') refusal ??= verdict.refusal;
       }

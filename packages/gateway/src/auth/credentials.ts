@@ -14,14 +14,18 @@ export interface Presented {
   readonly tokens: readonly string[];
   /** The resource that the request is for. */
   readonly resource?: ResourcePlace | undefined;
+  /** The address of the caller, where it is known. */
+  readonly remote?: string | undefined;
 }
 
 /** Other schemes (Basic …) are ignored. */
-export function readCredentials(request: Pick<HttpRequestFacts, 'header' | 'resource'>): Presented {
+export function readCredentials(
+  request: Pick<HttpRequestFacts, 'header' | 'resource' | 'remote'>,
+): Presented {
   const apiKey = request.header('x-api-key')?.trim();
   const bearer = /^bearer +(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
   const tokens = [apiKey, bearer].filter((token) => token !== undefined && token !== '') as string[];
-  return { bearer, tokens, resource: request.resource };
+  return { bearer, tokens, resource: request.resource, remote: request.remote };
 }
 
 /** One way to authenticate a caller. */

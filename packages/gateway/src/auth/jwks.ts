@@ -86,7 +86,7 @@ function carefully(
     try {
       const response = await ask(address, init);
       if (response.status !== 200) return fail(`HTTP ${response.status}`);
-      keys = await response.json();
+      keys = JSON.parse(await textOf(response));
     } catch (error) {
       if (error instanceof KeysUnavailable) throw error;
       return fail(messageOf((error as Error).cause ?? error));
@@ -97,6 +97,18 @@ function carefully(
     isDown = false;
     return Response.json(keys);
   };
+}
+
+/** An answer without end must not fill the memory. */
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error(`the answer is longer than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function parseUrl(text: string): URL {
@@ -110,3 +122,4 @@ function isLoopback(host: string): boolean {
 }
 
 const PAUSE_MS = 5000;
+const MAX_BYTES = 1024 * 1024;

@@ -5,7 +5,7 @@ import type { JWTHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose';
 import { type AudienceRule, isMeantFor, ownAudiences } from './audience.js';
 import { type Scheme, UNKNOWN } from './credentials.js';
 import { createKeySource, KeysUnavailable } from './jwks.js';
-import { checkScopes, invalidToken, ownerOf, refusedToken, toCaller } from './token-caller.js';
+import { boundProblem, checkScopes, invalidToken, ownerOf, refusedToken, toCaller } from './token-caller.js';
 
 /** Access tokens that an authorization server issues and signs (RFC 9068 and similar). */
 export interface JwtOptions {
@@ -17,6 +17,13 @@ export interface JwtOptions {
   readonly resource?: string;
   /** The issuer (`iss`). Default: any issuer whose token is signed with these keys. */
   readonly issuer?: string | readonly string[];
+  /** The only `typ` that is accepted, for example `at+jwt`. Default: access tokens of any usual kind. */
+  readonly requireType?: string;
+  /**
+   * The keys also sign ID tokens. A token without `typ: at+jwt` then needs a claim that only access tokens have: an ID token
+   * for a client whose id is one of the audiences would be accepted otherwise.
+   */
+  readonly mayHaveIdTokens?: boolean;
   /** All of them must be in `scope` (or `scp`); otherwise 403. */
   readonly requiredScopes?: readonly string[];
   /** The claim that identifies the caller. Default `sub`. */
@@ -68,7 +75,7 @@ export function createJwtCheck(
         currentDate: new Date(clock.now()),
       });
       const invalid = (why: string) => invalidToken(why, owner(payload));
-      const problem = kindProblem(protectedHeader, payload);
+      const problem = kindProblem(protectedHeader, payload, options) ?? boundProblem(payload);
       if (problem !== undefined) return invalid(problem);
       const meant = ownAudiences(listOf(payload.aud), audience, resource);
       if (meant.length === 0) return invalid('The claim aud does not fit');
@@ -116,16 +123,29 @@ const ASYMMETRIC = [
 export function kindProblem(
   { typ }: Pick<JWTHeaderParameters, 'typ'>,
   payload: JWTPayload,
+  { requireType, mayHaveIdTokens = false }: Pick<JwtOptions, 'requireType' | 'mayHaveIdTokens'> = {},
 ): string | undefined {
-  const kind = typ?.toLowerCase().replace(/^application\//, '');
+  const kind = typ === undefined ? undefined : typeName(typ);
+  if (requireType !== undefined && kind !== typeName(requireType))
+    return 'The token is not of the type that is needed';
   if (kind === 'at+jwt') return undefined;
   if (kind !== undefined && kind !== 'jwt') return 'The token is of a kind that opens nothing here';
   // Some authorization servers have the kind in a claim.
   const claimed = typeof payload['typ'] === 'string' ? payload['typ'].toLowerCase() : undefined;
   if (claimed === 'bearer' || claimed === 'at+jwt') return undefined;
   const isIdToken = claimed === 'id' || ID_CLAIMS.some((name) => payload[name] !== undefined);
-  return isIdToken ? 'The token is an ID token; an access token is needed' : undefined;
+  if (isIdToken) return 'The token is an ID token; an access token is needed';
+  if (!mayHaveIdTokens || ACCESS_CLAIMS.some((name) => payload[name] !== undefined)) return undefined;
+  return 'Nothing in the token says that it is an access token';
+}
+
+/** RFC 9068, §4: case does not count, and `application/` may be left out. */
+function typeName(typ: string): string {
+  return typ.toLowerCase().replace(/^application\//, '');
 }
 
 /** Claims of OpenID Connect Core §2 and §3.3.2.11 that only ID tokens have. */
 const ID_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'] as const;
+
+/** Claims of access tokens: RFC 9068, and what Okta (`cid`) and Entra (`scp`, `appid`, `azpacr`, `idtyp`) write. */
+const ACCESS_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'azpacr', 'idtyp'] as const;

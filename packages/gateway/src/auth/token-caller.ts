@@ -79,6 +79,14 @@ function scopesOf({ scope, scp }: JsonObject): string[] {
     .filter((each) => each !== '');
 }
 
+/**
+ * Why a token that is bound to a key is refused (RFC 9449, RFC 8705). Whether its sender has the key is not checked here, and as
+ * a bearer token a stolen one would be good.
+ */
+export function boundProblem({ cnf }: JsonObject): string | undefined {
+  return cnf === undefined ? undefined : 'The token is bound to a key; bearer tokens are accepted here';
+}
+
 /** `why` is fixed text. Nothing of the request may get into a header. `caller`: the owner of a token that is genuine. */
 export function invalidToken(why: string, caller?: RefusedCaller): SchemeVerdict {
   const challenge = `error="invalid_token", error_description="${why}"`;

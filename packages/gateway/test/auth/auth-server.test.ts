@@ -86,6 +86,46 @@ describe('an authorization server by its address alone', () => {
   });
 });
 
+describe('a JWT that does not say of which kind it is (G6)', () => {
+  const refused = (why: string) => [401, `Bearer error="invalid_token", error_description="${why}"`];
+
+  it('is refused unless a claim says that it gives access: it may be an ID token for a client that is an audience', async () => {
+    const authority = await publishedAuthority();
+    const { who } = await guarded({ authServers: [{ issuer: authority.issuer, audience: 'app-1' }] });
+    const idToken = { aud: 'app-1', azp: 'app-1', client_id: undefined, roles: ['admin'], name: 'Ada' };
+    expect(await who(bearer(await authority.token(idToken)))).toEqual(
+      refused('Nothing in the token says that it is an access token'),
+    );
+    expect(await who(bearer(await authority.token(idToken, { typ: 'at+jwt' })))).toContain('|ada');
+    for (const claim of ['scope', 'scp', 'client_id', 'cid', 'appid', 'azpacr', 'idtyp']) {
+      expect(await who(bearer(await authority.token({ ...idToken, [claim]: 'x' })))).toContain('|ada');
+    }
+  });
+
+  it('is refused where only one type is accepted (--jwt-type)', async () => {
+    const authority = await publishedAuthority();
+    const server = { issuer: authority.issuer, audience: 'app-1', requireType: 'at+jwt' };
+    const { who } = await guarded({ authServers: [server] });
+    const why = refused('The token is not of the type that is needed');
+    expect(await who(bearer(await authority.token({ aud: 'app-1' })))).toEqual(why);
+    expect(await who(bearer(await authority.token({ aud: 'app-1' }, { typ: 'JWT' })))).toEqual(why);
+    const typed = await authority.token({ aud: 'app-1' }, { typ: 'application/AT+JWT' });
+    expect(await who(bearer(typed))).toContain('|ada');
+  });
+});
+
+it('the same subject at two issuers is two callers', async () => {
+  const [one, two] = [await publishedAuthority(), await publishedAuthority()];
+  const servers = [one, two].map(({ issuer }) => ({ issuer, audience: 'app-1' }));
+  const { who } = await guarded({ authServers: servers });
+  const tokens = [await one.token({ aud: 'app-1' }), await two.token({ aud: 'app-1' })];
+  const callers = [await who(bearer(tokens[0]!)), await who(bearer(tokens[1]!))];
+  expect(callers).toEqual([`jwt:${one.issuer}|ada`, `jwt:${two.issuer}|ada`]);
+  // A token that names the other issuer is verified with the keys of that one.
+  const foreign = await two.token({ aud: 'app-1', iss: one.issuer });
+  expect(await who(bearer(foreign))).toEqual([401, expect.stringContaining('cannot be verified')]);
+});
+
 it('G1: the verdict has scopes, the client, the end and the claims', async () => {
   const authority = await publishedAuthority();
   const { authenticate } = createAuthenticate({
@@ -93,7 +133,13 @@ it('G1: the verdict has scopes, the client, the end and the claims', async () =>
   });
   const exp = Math.floor(Date.now() / 1000) + 300;
   for (const [claim, id] of Object.entries({ client_id: 'a', azp: 'b', cid: 'c', appid: 'd' })) {
-    const token = await authority.token({ aud: RESOURCE, exp, scp: ['one', 'two'], [claim]: id });
+    const token = await authority.token({
+      aud: RESOURCE,
+      exp,
+      scp: ['one', 'two'],
+      client_id: undefined,
+      [claim]: id,
+    });
     const verdict = await authenticate({
       method: 'POST',
       target: '/mcp',

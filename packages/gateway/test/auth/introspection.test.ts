@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
+import { KnownTokens } from '../../src/auth/known-tokens.js';
 import { bearer, guarded } from '../support/auth.js';
 import { publishedAuthority } from '../support/published-authority.js';
 
 const RESOURCE = 'https://gw.example/mcp';
 const SECRET = 'a secret: of%the gateway';
 
+const CLIENT = { clientId: 'gateway', clientSecret: SECRET };
+
 async function stage() {
   const authority = await publishedAuthority();
   const clock = new FakeClock();
-  const introspection = { clientId: 'gateway', clientSecret: SECRET };
-  const authServers = [{ issuer: authority.issuer, resource: RESOURCE, introspection }];
+  const authServers = [{ issuer: authority.issuer, resource: RESOURCE, introspection: CLIENT }];
   const active = (more: object = {}) => ({ active: true, sub: 'ada', aud: RESOURCE, ...more });
   return { authority, clock, active, authServers, ...(await guarded({ authServers, clock })) };
 }
@@ -122,6 +124,108 @@ describe('a token that is not a JWT (RFC 7662)', () => {
     clock.advance(31_000);
     expect(await standing()).toBe('revoked');
   });
+});
+
+describe('a flood of random tokens', () => {
+  /** What the gateway answers to a token that comes from an address. */
+  async function flooded() {
+    const { authority, clock, active, authServers } = await stage();
+    const { authenticate } = createAuthenticate({ authServers, clock });
+    const ask = async (token: string, remote: string) => {
+      const header = (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined);
+      const verdict = await authenticate({ method: 'POST', target: '/mcp', header, remote });
+      return verdict && typeof verdict === 'object' && 'status' in verdict ? verdict.status : 200;
+    };
+    const many = (count: number, remote: string, name = 'random') =>
+      Promise.all(Array.from({ length: count }, (_, at) => ask(`${name}-${at}`, remote)));
+    return { authority, clock, active, ask, many };
+  }
+
+  it('of one address is not noticed by a caller of another, whose token is new', async () => {
+    const { authority, active, ask, many } = await flooded();
+    authority.opaque.set('victim', active());
+    await ask('first', '10.0.0.1');
+    const flood = many(1000, '10.9.9.9');
+    expect(await ask('victim', '10.0.0.1')).toBe(200);
+    const statuses = await flood;
+    // So many are asked about; the others are told to come back.
+    expect(statuses.filter((status) => status === 401).length).toBe(100);
+    expect(statuses.filter((status) => status === 503).length).toBe(900);
+    expect(asked(authority.log)).toBe(102);
+  });
+
+  it('is not noticed by a caller of the same address whose token was good before', async () => {
+    const { authority, clock, active, ask, many } = await flooded();
+    authority.opaque.set('victim', active());
+    expect(await ask('victim', '10.9.9.9')).toBe(200);
+    clock.advance(31_000);
+    const flood = many(1000, '10.9.9.9');
+    expect(await ask('victim', '10.9.9.9')).toBe(200);
+    await flood;
+  });
+
+  it('takes nothing from what is known of good tokens', async () => {
+    const { authority, clock, active, ask, many } = await flooded();
+    authority.opaque.set('victim', active());
+    await ask('victim', '10.0.0.1');
+    for (let round = 0; round < 4; round += 1) {
+      await many(100, '10.9.9.9', `round-${round}`);
+      clock.advance(1000);
+    }
+    const before = asked(authority.log);
+    expect(await ask('victim', '10.0.0.1')).toBe(200);
+    expect(asked(authority.log)).toBe(before);
+  });
+
+  it.each([400, 413, 414])('that the server cannot read (%i) keeps no other caller out', async (status) => {
+    const { authority, active, ask } = await flooded();
+    authority.opaque.set('victim', active());
+    await ask('first', '10.0.0.1');
+    authority.fail(status);
+    expect(await ask('unreadable', '10.9.9.9')).toBe(401);
+    authority.fail(undefined);
+    expect(await ask('victim', '10.0.0.1')).toBe(200);
+  });
+
+  it('that are not tokens (RFC 6750, §2.1) is not sent to the server', async () => {
+    const { authority, ask } = await flooded();
+    for (const token of ['a b', 'a"b', 'é', 'x'.repeat(9000)]) expect(await ask(token, '10.9.9.9')).toBe(401);
+    expect(asked(authority.log)).toBe(0);
+  });
+});
+
+it('what is known of 10,000 tokens takes at most 32 MiB, and of tokens that are not active 10,000 are known', async () => {
+  const clock = new FakeClock();
+  const claims = { active: true, sub: 'ada', note: 'x'.repeat(4000) };
+  let isActive = true;
+  const http = { send: async () => Response.json(isActive ? claims : { active: false }) };
+  const known = new KnownTokens({ introspection: CLIENT, http, clock, warn: () => {} });
+  const server = { issuer: 'https://a', introspectionEndpoint: 'https://a/introspect' };
+  const learn = async (count: number, name: string) => {
+    for (let at = 0; at < count; at += 1) {
+      if (at % 100 === 0) clock.advance(1000);
+      await known.stateOf({ token: `${name}-${at}`, remote: '10.0.0.1' }, server as never);
+    }
+  };
+  await learn(9000, 'good');
+  expect(known.size.bytes).toBeLessThanOrEqual(32 * 1024 * 1024);
+  expect(known.size.active).toBeGreaterThan(7000);
+  isActive = false;
+  const before = known.size.active;
+  await learn(10_100, 'bad');
+  expect(known.size).toMatchObject({ active: before, inactive: 10_000 });
+});
+
+it('a token that is bound to a key is no bearer token (RFC 9449, RFC 8705)', async () => {
+  const { authority, who, active } = await stage();
+  const cnf = { jkt: 'thumbprint' };
+  const refused = [
+    401,
+    'Bearer error="invalid_token", error_description="The token is bound to a key; bearer tokens are accepted here"',
+  ];
+  authority.opaque.set('bound', active({ cnf }));
+  expect(await who(bearer('bound'))).toEqual(refused);
+  expect(await who(bearer(await authority.token({ aud: RESOURCE, cnf })))).toEqual(refused);
 });
 
 it('a JWT of the same server is not asked about', async () => {

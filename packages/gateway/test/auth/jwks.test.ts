@@ -24,7 +24,7 @@ async function behind(authority: Authority, timeoutMs = 5000) {
 }
 
 describe('keys that cannot be fetched', () => {
-  it.each(['down', 'broken'] as const)(
+  it.each(['down', 'broken', 'endless'] as const)(
     '(%s) let nobody in and refuse with 503, until they come',
     async (how) => {
       const authority = await openAuthority();
@@ -45,8 +45,13 @@ describe('keys that cannot be fetched', () => {
       authority.behave(undefined);
       clock.advance(5000);
       expect(await who(bearer(token))).toBe('jwt:https://login.example.com|ada');
+      const why = {
+        down: 'HTTP 500',
+        broken: '.*JSON.*',
+        endless: 'the answer is longer than 1048576 bytes',
+      };
       expect(warnings).toEqual([
-        expect.stringMatching(/\/keys gives no keys \(.*\): tokens that need them are refused$/),
+        expect.stringMatching(`/keys gives no keys \\(${why[how]}\\): tokens that need them are refused$`),
         expect.stringMatching(/\/keys gives keys again$/),
       ]);
     },
@@ -137,6 +142,22 @@ describe('a token of a key that is not known', () => {
     );
     expect(await who(bearer(await authority.token({}, { kid: 'one', key })))).toEqual(CANNOT);
   });
+});
+
+it('keys that are replaced are fetched again for a token of a new one, at most every 30 s', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const authority = await openAuthority();
+  const jwt = { jwksUrl: authority.jwksUrl, audience: AUDIENCE };
+  const { who } = await guarded({ jwt });
+  expect(await who(bearer(await authority.token()))).toBe('jwt:https://login.example.com|ada');
+  const key = await authority.rotate('two');
+  const token = await authority.token({}, { kid: 'two', key });
+  expect(await who(bearer(token))).toEqual(CANNOT);
+  expect(authority.asked()).toBe(1);
+  vi.setSystemTime(Date.now() + 31_000);
+  expect(await who(bearer(token))).toBe('jwt:https://login.example.com|ada');
+  expect(authority.asked()).toBe(2);
 });
 
 it('keys that come without TLS are worth a warning, unless they come from this machine', () => {

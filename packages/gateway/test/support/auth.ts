@@ -52,7 +52,7 @@ export interface Authority {
   /** Adds a key; gives back what signs with it. */
   rotate(kid: string): Promise<JoseKey>;
   /** What it answers with from now on; `undefined`: the keys. */
-  behave(how: 'down' | 'silent' | 'broken' | undefined): void;
+  behave(how: 'down' | 'silent' | 'broken' | 'endless' | undefined): void;
 }
 
 export async function openAuthority(): Promise<Authority> {
@@ -66,6 +66,13 @@ export async function openAuthority(): Promise<Authority> {
     if (how === 'silent') return;
     if (how === 'down') return void response.writeHead(500).end();
     response.writeHead(200, { 'content-type': 'application/json' });
+    if (how === 'endless') {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(64 * 1024)));
+      };
+      response.on('drain', more);
+      return more();
+    }
     response.end(how === 'broken' ? '{"keys":' : JSON.stringify({ keys }));
   });
   const port = await listen(server);

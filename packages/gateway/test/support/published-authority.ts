@@ -68,7 +68,8 @@ export async function publishedAuthority(): Promise<PublishedAuthority> {
     asked,
     token(claims = {}, header = {}) {
       const now = Math.floor(Date.now() / 1000);
-      const all = { iss: issuer, sub: 'ada', iat: now, exp: now + 300, ...claims };
+      const own = { iss: issuer, sub: 'ada', client_id: 'desk', iat: now, exp: now + 300 };
+      const all = JSON.parse(JSON.stringify({ ...own, ...claims }));
       return new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid: 'one', ...header }).sign(privateKey);
     },
     fail: (next) => {

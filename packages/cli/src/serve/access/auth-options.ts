@@ -8,11 +8,11 @@ export function readAuthOptions(
   options: ServeCommandOptions,
   onWarning: (message: string) => void,
 ): AuthOptions | undefined {
-  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, authServer } = options;
+  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, jwtType, authServer } = options;
   const hasTokens = jwtJwks !== undefined || authServer !== undefined;
-  if (!hasTokens && (jwtAudience || jwtIssuer !== undefined || jwtScope)) {
+  if (!hasTokens && (jwtAudience || jwtIssuer !== undefined || jwtScope || jwtType !== undefined)) {
     throw usageError(
-      '--jwt-audience, --jwt-issuer and --jwt-scope are about tokens, and none are accepted',
+      '--jwt-audience, --jwt-issuer, --jwt-scope and --jwt-type are about tokens, and none are accepted',
       'Add --auth-server URL or --jwt-jwks URL',
     );
   }
@@ -28,6 +28,9 @@ export function readAuthOptions(
   const authServers = jwtJwks === undefined ? readAuthServers(options) : [];
   checkIntrospection(options, authServers.length > 0);
   if (!apiKey && bearerFile === undefined && jwtJwks === undefined && authServers.length === 0) {
+    if (options.denyFile !== undefined) {
+      throw usageError('--deny-file names callers, but callers are not authenticated', 'Leave it out');
+    }
     return undefined;
   }
   return {
@@ -40,15 +43,17 @@ export function readAuthOptions(
         audience: [...jwtAudience!],
         ...(jwtIssuer !== undefined && { issuer: jwtIssuer }),
         ...(jwtScope && { requiredScopes: jwtScope }),
+        ...(jwtType !== undefined && { requireType: jwtType }),
       },
     }),
     ...(authServers.length > 0 && { authServers }),
+    ...(options.denyFile !== undefined && { denyFile: options.denyFile }),
   };
 }
 
 /** Keys can be given out by other means. Then the authorization server is only named to clients. */
 function readAuthServers(options: ServeCommandOptions): readonly AuthServerOptions[] {
-  const { authServer = [], resource, jwtAudience, jwtScope, apiKey, bearerFile } = options;
+  const { authServer = [], resource, jwtAudience, jwtScope, jwtType, apiKey, bearerFile } = options;
   if (resource === undefined && !jwtAudience) {
     if (authServer.length === 0 || apiKey || bearerFile !== undefined) return [];
     throw usageError(
@@ -65,6 +70,7 @@ function readAuthServers(options: ServeCommandOptions): readonly AuthServerOptio
     ...(resource !== undefined && { resource }),
     ...(jwtAudience && { audience: jwtAudience }),
     ...(jwtScope && { requiredScopes: jwtScope }),
+    ...(jwtType !== undefined && { requireType: jwtType }),
     ...(clientId !== undefined &&
       file !== undefined && {
         introspection: { clientId, clientSecret: { file }, ...(endpoint !== undefined && { endpoint }) },

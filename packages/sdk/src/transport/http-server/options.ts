@@ -15,6 +15,8 @@ export interface HttpRequestFacts {
   header(name: string): string | undefined;
   /** The requested resource, as tokens name it. Undefined for a page for operators, which is not a resource. */
   readonly resource?: ResourcePlace | undefined;
+  /** The address that the request came from, where that is known. */
+  readonly remote?: string | undefined;
 }
 
 /** The paths of a server as clients know them; behind a proxy, the paths of the proxy. */

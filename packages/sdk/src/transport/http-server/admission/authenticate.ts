@@ -44,6 +44,12 @@ export async function authenticateRequest(
   settings: HttpEndpointSettings,
 ): Promise<KnownCaller | undefined> {
   if (!settings.authenticate) return ANONYMOUS;
+  if (exchange.isRepeated?.('authorization')) {
+    // RFC 6750, §3.1. A proxy in front may have looked at another one than this server.
+    const challenge = { 'www-authenticate': 'Bearer error="invalid_request"' };
+    refuse({ exchange, headers }, 400, 'Authorization was sent more than once', challenge);
+    return undefined;
+  }
   const caller = await identify(exchange, settings);
   if (caller.kind === 'known') return caller;
   const { refusal } = caller;
@@ -96,7 +102,7 @@ async function identify(
   let verdict: Awaited<ReturnType<NonNullable<typeof authenticate>>>;
   try {
     const header = (name: string) => exchange.header(name.toLowerCase());
-    verdict = await authenticate!({ method, target, header, resource });
+    verdict = await authenticate!({ method, target, header, resource, remote: exchange.remote });
   } catch {
     return { kind: 'refused', status: 500, why: 'Authentication failed with an internal error', headers: {} };
   }

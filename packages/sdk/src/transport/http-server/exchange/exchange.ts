@@ -13,6 +13,8 @@ export interface HttpExchange {
   /** The address of the client, where that is known. */
   readonly remote?: string | undefined;
   header(name: string): string | undefined;
+  /** Whether a header that may only come once came more often. */
+  isRepeated?(name: string): boolean;
   /** All that a handler may read of the request. */
   facts(): RequestFacts;
   /** Reads the body, once. A callback: a promise for each request is a measurable part of a small call. */

@@ -51,6 +51,16 @@ export class NodeExchange implements HttpExchange {
     return Array.isArray(value) ? value.join(', ') : undefined;
   }
 
+  isRepeated(name: string): boolean {
+    const { rawHeaders } = this.#request;
+    let count = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const each = rawHeaders[at]!;
+      if (each.length === name.length && each.toLowerCase() === name) count += 1;
+    }
+    return count > 1;
+  }
+
   facts(): RequestFacts {
     const read = () =>
       Object.keys(this.#request.headers).map((name) => [name, this.header(name) ?? ''] as const);

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type Context, createServer } from '../../../../src/index.js';
 import type { HttpRequestFacts } from '../../../../src/transport/http.js';
@@ -55,6 +56,33 @@ describe('authenticate', () => {
       ['GET', '/mcp', undefined, undefined],
       ['DELETE', '/mcp', undefined, undefined],
     ]);
+  });
+
+  it('AUTH-S-003: refuses two credentials with 400, since a proxy may have checked the other one', async () => {
+    let asked = 0;
+    const { url } = await serveHttp(plainServer(), {
+      authenticate: () => {
+        asked += 1;
+        return 'ada';
+      },
+    });
+    const { hostname, port, pathname } = new URL(url);
+    const text = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), hostname);
+      let all = '';
+      socket.on('data', (chunk) => {
+        all += chunk;
+      });
+      socket.on('close', () => resolve(all));
+      const lines = [
+        ...[`POST ${pathname} HTTP/1.1`, `Host: ${hostname}:${port}`, 'Connection: close'],
+        ...['Authorization: Bearer ada', 'AUTHORIZATION: Bearer bob', 'Content-Length: 2'],
+      ];
+      socket.write(`${lines.join('\r\n')}\r\n\r\n{}`);
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text.toLowerCase()).toContain('www-authenticate: bearer error="invalid_request"');
+    expect(asked).toBe(0);
   });
 
   it('comes before the body: what is not authorized is not read, and not judged', async () => {
