@@ -62,6 +62,7 @@ const LONG = [
   'test/bridge-matrix/direct.test.ts',
   'test/cluster/balancers.test.ts',
   'test/cluster/chaos.test.ts',
+  'test/cluster/configuration.test.ts',
   'test/cluster/conformance.test.ts',
   'test/cluster/matrix.test.ts',
   'test/cluster/operation.test.ts',

@@ -7,7 +7,7 @@ import {
 } from '@isthmus/sdk/internal/arguments.js';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';

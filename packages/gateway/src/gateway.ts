@@ -1,6 +1,6 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
-import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import type { HostOptions } from '@isthmus/sdk/internal/host/create-host.js';

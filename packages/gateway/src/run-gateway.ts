@@ -1,5 +1,5 @@
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
-import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { events } from '@isthmus/sdk/internal/events.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
@@ -73,6 +73,8 @@ export interface ReadServers {
   readonly problem: string | undefined;
   /** Why single servers keep their earlier definition. */
   readonly kept?: string | undefined;
+  /** Settings that have changed, and take effect when the gateway is started again. */
+  readonly later?: readonly string[] | undefined;
   /** Other problems of the configuration. */
   readonly warnings: readonly string[];
 }
@@ -148,7 +150,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
   events.dropped.subscribe(countDropped);
   void gateway.closed.then(() => events.dropped.unsubscribe(countDropped));
 
-  const adopt = ({ units, access, problem, kept, warnings }: ReadServers): ReloadReport => {
+  const adopt = ({ units, access, problem, kept, later = [], warnings }: ReadServers): ReloadReport => {
     for (const warning of warnings) log.warn({}, warning);
     gateway.configProblem = problem ?? kept;
     if (problem !== undefined) {
@@ -160,7 +162,9 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     for (const name of applied.removed) tail.forget(name);
     const { added, changed, removed } = applied;
     log.info({ added, changed, removed }, 'configuration applied');
-    return { ...applied, problem: undefined };
+    if (later.length > 0)
+      log.warn({}, `changed, and used when the gateway is started again: ${later.join(', ')}`);
+    return { ...applied, later, problem: undefined };
   };
   const reload = async (): Promise<ReloadReport> => {
     if (!read) {

@@ -8,6 +8,7 @@ import { toMs } from '../common-options.js';
 import { env } from '../serve/option-values.js';
 import type { WorkerLink } from '../workers/worker-link.js';
 import { checkWorkerCluster, type WorkerFlags } from '../workers/worker-options.js';
+import { type ClusterFlag, nameOfOption } from './cluster-of-file.js';
 
 /** The options of `isthmus serve` about a cluster. */
 export interface ClusterFlags {
@@ -21,6 +22,8 @@ export interface ClusterFlags {
   readonly clusterTlsCa?: string;
   readonly clusterEvents?: 'shared' | 'owner';
   readonly drainDelay?: number;
+  /** Those that a file has set. */
+  readonly clusterOfFile?: ReadonlySet<string>;
 }
 
 export function addClusterOptions(command: Command): void {
@@ -111,10 +114,13 @@ export function readClusterPlan(options: ClusterFlags & WorkerFlags): ClusterPla
   if (url === undefined) {
     const idle = ABOUT_CLUSTER.find((name) => options[name] !== undefined);
     if (idle === undefined) return worker && planOfWorker(worker);
-    throw usageError(`${flagOf(idle)} needs --cluster`, 'Leave it out, or add --cluster redis://HOST:6379');
+    const [what, hint] = options.clusterOfFile?.has(idle)
+      ? ['gateway.cluster.url, --cluster or ISTHMUS_CLUSTER_URL', 'Leave it out, or say where the Redis is']
+      : ['--cluster', 'Leave it out, or add --cluster redis://HOST:6379'];
+    throw usageError(`${nameOfOption(options, idle)} needs ${what}`, hint);
   }
   if (worker) checkWorkerCluster(options);
-  const secret = readSecrets(options.clusterSecretFile, given);
+  const secret = readSecrets(options, given);
   const tls = readTls(options);
   return {
     join: {
@@ -156,10 +162,16 @@ export async function joinPlanned(plan: ClusterPlan | undefined): Promise<Joined
   }
 }
 
-function readSecrets(file: string | undefined, given: string | undefined): readonly string[] {
-  const where = file === undefined ? 'ISTHMUS_CLUSTER_SECRET' : 'The file of --cluster-secret-file';
-  const text = file === undefined ? given : readPem('--cluster-secret-file', file);
-  if (!text) throw usageError('--cluster needs a secret that all processes share', SECRET_HINT);
+/** A flag wins over a variable, and a variable over a file. */
+function readSecrets(options: ClusterFlags, given: string | undefined): readonly string[] {
+  const { clusterSecretFile, clusterOfFile } = options;
+  const file = given && clusterOfFile?.has('clusterSecretFile') ? undefined : clusterSecretFile;
+  const name = nameOfOption(options, 'clusterSecretFile');
+  const where = file === undefined ? 'ISTHMUS_CLUSTER_SECRET' : `The file of ${name}`;
+  const text = file === undefined ? given : readPem(name, file);
+  if (text === undefined || (file === undefined && text === '')) {
+    throw usageError('A cluster needs a secret that all processes share', SECRET_HINT);
+  }
   const lines = text.split('\n').map((line) => line.trim());
   const secrets = lines
     .filter((line) => !line.startsWith('#'))
@@ -175,8 +187,8 @@ function readTls(options: ClusterFlags): { cert: string; key: string; ca: string
   const flags = ['clusterTlsCert', 'clusterTlsKey', 'clusterTlsCa'] as const;
   const missing = flags.find((name) => options[name] === undefined);
   if (missing && flags.every((name) => options[name] === undefined)) return undefined;
-  if (missing) throw usageError(`TLS between the processes needs ${flagOf(missing)}, too`);
-  const [cert, key, ca] = flags.map((name) => readPem(flagOf(name), options[name]!)) as [
+  if (missing) throw usageError(`TLS between the processes needs ${nameOfOption(options, missing)}, too`);
+  const [cert, key, ca] = flags.map((name) => readPem(nameOfOption(options, name), options[name]!)) as [
     string,
     string,
     string,
@@ -204,11 +216,7 @@ function passwordsIn(url: string): readonly string[] {
   }
 }
 
-function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
-}
-
-const ABOUT_CLUSTER: readonly (keyof ClusterFlags)[] = [
+const ABOUT_CLUSTER: readonly ClusterFlag[] = [
   'clusterSecretFile',
   'clusterName',
   'clusterListen',

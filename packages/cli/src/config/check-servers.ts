@@ -62,9 +62,16 @@ export async function checkServers(
     ok: all.every(({ severity }) => severity !== 'error'),
     files: surveyed.map(({ file, definitions }) => ({ file, servers: definitions.length })),
     servers,
-    gateway,
+    gateway: withoutPassword(gateway),
     problems,
   };
+}
+
+/** The address of Redis can hold a password. */
+function withoutPassword(gateway: Servers['gateway']): Servers['gateway'] {
+  const { url } = gateway.cluster ?? {};
+  if (url === undefined) return gateway;
+  return { ...gateway, cluster: { ...gateway.cluster, url: url.replace(/\/\/[^/@]*@/, '//…@') } };
 }
 
 async function checkServer(

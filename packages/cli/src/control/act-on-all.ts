@@ -11,13 +11,20 @@ export function actOnAll(
 ): number {
   if (json) writeJson(terminal, answers);
   const failed = answers.filter((each) => problemOf(each) !== undefined);
-  const lines = answers.map((each) => `${oneLine(each.replica)}: ${oneLine(problemOf(each) ?? 'done')}`);
+  const lines = answers.map(
+    (each) => `${oneLine(each.replica)}: ${oneLine(problemOf(each) ?? doneOf(each))}`,
+  );
   if (failed.length > 0) {
     const what = `${failed.length} of ${answers.length} processes could not do it`;
     throw new CliError(EXIT.failed, what, { evidence: json ? [] : lines });
   }
   if (!json) terminal.stdout.write(`${lines.join('\n')}\n`);
   return EXIT.ok;
+}
+
+function doneOf({ answer }: MemberAnswer): string {
+  const { later = [] } = (answer ?? {}) as { readonly later?: readonly string[] };
+  return later.length > 0 ? `done; when it is started again: ${later.join(', ')}` : 'done';
 }
 
 /** A configuration that was rejected is an answer, too. */

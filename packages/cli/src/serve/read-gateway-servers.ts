@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { ReadServers } from '@isthmus/gateway/internal/run-gateway.js';
 import { type GatewayServerSpec, withGatewayDefaults } from '@isthmus/gateway/internal/server-definition.js';
 import {
@@ -40,6 +41,8 @@ export interface ServerRules {
   readonly hasPrincipals: boolean;
   /** What the command line says for all servers; the files win. */
   readonly gateway: GatewaySettings;
+  /** The block `gateway` with which it was started. */
+  readonly started: GatewaySettings;
   readonly maxParked?: number | undefined;
 }
 
@@ -79,9 +82,29 @@ export function toGatewayServers(
     access: servers.gateway?.access ?? {},
     problem: undefined,
     kept: kept.length > 0 ? kept.join('; ') : undefined,
+    later: changedSettings(rules.started, servers.gateway ?? {}),
     warnings: lines,
   };
 }
+
+/** The settings of the block `gateway` that have changed and cannot change while it runs. */
+function changedSettings(before: GatewaySettings, after: GatewaySettings): readonly string[] {
+  const { cluster: clusterBefore = {} } = before;
+  const { cluster: clusterAfter = {} } = after;
+  return [
+    ...namesOfChanges(before, after).filter((name) => !APPLIED.has(name)),
+    ...namesOfChanges(clusterBefore, clusterAfter).map((name) => `cluster.${name}`),
+  ].map((name) => `gateway.${name}`);
+}
+
+function namesOfChanges(before: object, after: object): readonly string[] {
+  const [known, given] = [before, after] as Readonly<Record<string, unknown>>[];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => !isDeepStrictEqual(known![name], given![name]));
+}
+
+/** These change with each reading. The settings of the cluster are named one by one. */
+const APPLIED: ReadonlySet<string> = new Set(['limits', 'access', 'cluster']);
 
 function withParking(entry: ServerEntry, { maxParked }: ServerRules): ServerEntry {
   return maxParked !== undefined && entry.kind === 'command' ? { maxParked, ...entry } : entry;

@@ -10,6 +10,8 @@ import {
   watchServers,
 } from '@isthmus/sdk/internal/config/index.js';
 import { EXIT, usageError } from '../cli-error.js';
+import { withClusterOfFile } from '../cluster/cluster-of-file.js';
+import type { JoinedCluster } from '../cluster/cluster-options.js';
 import { splitCommand } from '../compat/split-command.js';
 import { commandTarget, quote } from '../target.js';
 import { createPrompter, type Prompter } from '../terminal/ask-form.js';
@@ -28,35 +30,37 @@ export type Announce = (addresses: readonly string[], names: readonly string[], 
 
 /** Serves all servers of some files. A server that cannot be started does not affect the others. */
 export async function serveConfig(
-  options: ServeCommandOptions,
+  given: ServeCommandOptions,
   announce: Announce,
   tellConsole: (running: RunningGateway) => Promise<void>,
 ): Promise<void> {
-  const { files, skipMissing } = filesOf(options.config, options.import);
-  const { joined, ...telemetry } = await openTelemetry(options, true);
-  const { log } = telemetry;
-  const warn = (line: string) => log.warn({}, line);
+  const { files, skipMissing } = filesOf(given.config, given.import);
   let running: RunningGateway | undefined;
+  let joined: JoinedCluster | undefined;
   let needsKey = false;
-  const { inputs, secrets } = await askInputs(files, options.input ?? {}, prompterFor(options), NEVER);
-  telemetry.redactor.add(secrets);
+  const { inputs, secrets } = await askInputs(files, given.input ?? {}, prompterFor(given), NEVER);
   let read: ((change: ServersChange) => ReadServers) | undefined;
   const watch = await watchServers(
     files,
-    { skipMissing, inputs, lookMs: options.watch ? 5000 : false },
+    { skipMissing, inputs, lookMs: given.watch ? 5000 : false, env: environmentOfFiles() },
     (change) => {
-      if (options.watch && read) running?.adopt(read(change));
+      if (given.watch && read) running?.adopt(read(change));
     },
   );
   try {
     const { servers } = usable(watch.current, files);
     const { gateway: settings = {} } = servers;
+    const options = withClusterOfFile(given, settings.cluster);
+    const { joined: ownCluster, ...telemetry } = await openTelemetry(options, true);
+    joined = ownCluster;
+    telemetry.redactor.add(secrets);
+    const warn = (line: string) => telemetry.log.warn({}, line);
     const addresses = addressesOf(options, settings.listen);
     const access = openHttpAccess(options, addresses, warn);
     const { hasPrincipals } = access;
     needsKey = hasPrincipals;
     const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
-    const rules = { hasPrincipals, gateway: { limits }, maxParked: options.maxParked };
+    const rules = { hasPrincipals, gateway: { limits }, started: settings, maxParked: options.maxParked };
     const named = namedServers(options, hasPrincipals);
     read = (change) => withNamed(toGatewayServers(change, rules, running?.gateway.definitions ?? []), named);
     const { units, access: callerRules, warnings } = read(watch.current);
@@ -97,6 +101,12 @@ function prompterFor(options: ServeCommandOptions): Prompter | undefined {
 }
 
 const NEVER = new AbortController().signal;
+
+/** What references of the files can name, now and when they are read again. Secrets of this process are not among it. */
+function environmentOfFiles(): Readonly<Record<string, string | undefined>> {
+  const { ISTHMUS_CLUSTER_SECRET: _secret, ISTHMUS_STATE_KEY: _key, ...others } = process.env;
+  return others;
+}
 
 /** At the start, a file that cannot be read is an error. Later, the earlier configuration stays. */
 function usable(change: ServersChange, files: readonly string[]): ServersChange {

@@ -1,4 +1,4 @@
-import type { AccessRule, AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
+import type { AccessRule, AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { matches } from '@isthmus/sdk/internal/config/server-spec.js';
 import { ImpliedScopes, ServerScopes } from './scope-rules.js';
 

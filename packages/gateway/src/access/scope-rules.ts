@@ -1,4 +1,4 @@
-import type { ScopeRules } from '@isthmus/sdk/internal/config/read-access.js';
+import type { ScopeRules } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { matches } from '@isthmus/sdk/internal/config/server-spec.js';
 
 /** The scopes of one server, with what was found out for each method and tool. */

@@ -44,6 +44,8 @@ export interface ReloadReport {
   readonly changed: readonly string[];
   readonly removed: readonly string[];
   readonly unchanged: readonly string[];
+  /** Settings that have changed, and take effect when the gateway is started again. */
+  readonly later?: readonly string[] | undefined;
   /** Why the gateway kept the old configuration. */
   readonly problem: string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { AccessSettings } from '@isthmus/sdk/internal/config/read-access.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import type { Authenticate } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { type House, type HouseOptions, openHouse } from './secured-gateway.js';
 import { type Build, openFar } from './upstream.js';

@@ -104,11 +104,9 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
       await new Promise<void>((resolve) => void clock.after(JOIN_PAUSE_MS, resolve));
       continue;
     }
+    const why = members.problem ?? 'its store does not answer';
     await cluster.leave();
-    throw new IsthmusError(
-      'ADDRESS_UNAVAILABLE',
-      `The cluster ${name} cannot be joined: its store does not answer`,
-    );
+    throw new IsthmusError('ADDRESS_UNAVAILABLE', `The cluster ${name} cannot be joined: ${why}`);
   }
   return cluster;
 }

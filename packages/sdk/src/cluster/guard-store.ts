@@ -26,6 +26,7 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
   let inRow = 0;
   let openUntil = 0;
   let latencyMs: number | undefined;
+  let lastError: unknown;
   const guarded =
     <Args extends unknown[], Result>(
       name: string,
@@ -34,7 +35,7 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
     ) =>
     async (...args: Args): Promise<Result> => {
       const began = clock.now();
-      if (inRow >= MAX_IN_ROW && began < openUntil) throw unavailable('it has not answered lately');
+      if (inRow >= MAX_IN_ROW && began < openUntil) throw lastError;
       try {
         const result = await bounded(clock, ms, operation(...args));
         inRow = 0;
@@ -44,6 +45,7 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
       } catch (error) {
         failures += 1;
         inRow += 1;
+        lastError = error;
         if (inRow >= MAX_IN_ROW) openUntil = clock.now() + SILENT_MS;
         self.onOperation?.(name, clock.now() - began, false);
         throw error;

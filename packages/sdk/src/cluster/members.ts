@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.js';
+import { messageOf } from '../errors.js';
 import type { ClusterKeys } from './cluster-keys.js';
 import { newMemberId } from './session-id.js';
 import type { BeatAnswer, ClusterStore } from './store.js';
@@ -53,6 +54,7 @@ export class Members {
   #beating: Promise<boolean> | undefined;
   #lastBeatAt = Number.NEGATIVE_INFINITY;
   #isDown = true;
+  #problem: string | undefined;
   #trustedFrom = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => {};
   #unsubscribe: () => void = () => {};
@@ -81,6 +83,11 @@ export class Members {
   /** Whether the store answers. */
   get isConnected(): boolean {
     return !this.#isDown;
+  }
+
+  /** Why the store did not answer the last time, until it answers again. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Joins the cluster. False: the store could not be reached; joining goes on in the background. */
@@ -207,10 +214,12 @@ export class Members {
         this.#self = newMemberId();
         answer = await this.#send(true);
       } else if (!answer.wasKnown && told) answer = await this.#send(true);
-    } catch {
+    } catch (error) {
       this.#isDown = true;
+      this.#problem = messageOf(error);
       return false;
     }
+    this.#problem = undefined;
     const wasSilent = sentAt - this.#lastBeatAt >= TTL_MS || !answer.wasKnown;
     const isFirst = !this.#hasJoined;
     // A store that has forgotten this member may have forgotten the others, too. They will beat again.

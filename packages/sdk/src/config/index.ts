@@ -1,9 +1,10 @@
 /** Reads servers from the configuration files of MCP applications. */
 
+export type { AccessEffect, AccessRule, AccessSettings, ScopeRules } from './gateway/read-access.js';
+export type { ClusterSettings } from './gateway/read-cluster.js';
+export type { GatewaySettings } from './gateway/read-gateway.js';
+export { mergeGateways } from './gateway/read-gateway.js';
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
-export type { AccessEffect, AccessRule, AccessSettings, ScopeRules } from './read-access.js';
-export type { GatewaySettings } from './read-gateway.js';
-export { mergeGateways } from './read-gateway.js';
 export type { Servers } from './read-servers.js';
 export { byName, readServers, requireServers } from './read-servers.js';
 export type { ConfigProblem } from './report.js';

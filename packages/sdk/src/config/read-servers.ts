@@ -1,5 +1,5 @@
 import { IsthmusError } from '../errors.js';
-import { type GatewaySettings, mergeGateways } from './read-gateway.js';
+import { type GatewaySettings, mergeGateways } from './gateway/read-gateway.js';
 import { type ConfigProblem, describeProblem } from './report.js';
 import type { ServerEntry } from './server-spec.js';
 import { type Definition, type ReadOptions, type SurveyedFile, surveyServers } from './survey.js';

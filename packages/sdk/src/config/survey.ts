@@ -5,11 +5,11 @@ import { type EnvFile, readEnvFile } from './documents/env-file.js';
 import { readDocument } from './documents/read-document.js';
 import { createFields, expand, resolverOf, type Variables } from './expand.js';
 import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
+import { type GatewaySettings, readGateway } from './gateway/read-gateway.js';
 import { projectOf } from './known-files.js';
 import { readSettings, warnOfNearMisses, warnOfProcessSettings } from './options/read-options.js';
 import { readAuth } from './read-auth.js';
 import { readCommand, readUrl, transportOf } from './read-endpoint.js';
-import { type GatewaySettings, readGateway } from './read-gateway.js';
 import { type ConfigProblem, type ConfigReport, createReport, sourceOf } from './report.js';
 import type { ServerEntry, ServerSettings, Source } from './server-spec.js';
 
@@ -87,7 +87,10 @@ export async function surveyServers(
           return { ...readDefinition(file, document, each, variables, envFile), envFile: path };
         }),
       );
-      const gateway = readGateway(document, report, resolverOf(variables));
+      const gateway = readGateway(document, report, {
+        resolve: resolverOf(variables),
+        folder: workspaceFolder,
+      });
       return { file, document, definitions, gateway, problems: report.problems };
     }),
   );

@@ -57,6 +57,55 @@ describe('the block gateway', () => {
     expect((await gateway({ separator: '-', drainMs: 'x' })).gateway).toEqual({ separator: '-' });
   });
 
+  it('says how to join a cluster, with references and files of its own project', async () => {
+    const cluster = {
+      url: 'rediss://isthmus:${PASSWORD}@redis',
+      name: 'blue',
+      listen: 'http://0.0.0.0:7946',
+      advertise: 'http://${POD_IP}:7946',
+      secretFile: '${RUN:-/run}/secret',
+      tlsCert: 'tls/cert.pem',
+      tlsKey: '/etc/key.pem',
+      tlsCa: '../ca.pem',
+      events: 'owner',
+      drainDelayMs: 0,
+    };
+    const env = { PASSWORD: 'p', POD_IP: '10.0.0.7' };
+    expect(await gateway({ cluster }, { env, workspaceFolder: '/srv/app' })).toEqual({
+      gateway: {
+        cluster: {
+          ...cluster,
+          url: 'rediss://isthmus:p@redis',
+          advertise: 'http://10.0.0.7:7946',
+          secretFile: '/run/secret',
+          tlsCert: '/srv/app/tls/cert.pem',
+          tlsCa: '/srv/ca.pem',
+        },
+      },
+      problems: [],
+    });
+  });
+
+  it.each<[unknown, string]>([
+    ['redis://a', 'gateway.cluster: must be an object'],
+    [{ url: 'http://redis' }, 'gateway.cluster.url: must be redis://HOST:PORT'],
+    [{ name: 'a b' }, 'gateway.cluster.name: must be 1 to 64 letters'],
+    [{ listen: '0.0.0.0:7946' }, 'gateway.cluster.listen: must be http://HOST:PORT'],
+    [{ advertise: 'http://a:1/x' }, 'gateway.cluster.advertise: must be http://HOST:PORT'],
+    [{ events: 'none' }, 'gateway.cluster.events: must be shared or owner'],
+    [{ drainDelayMs: -1 }, 'gateway.cluster.drainDelayMs: must be a number of milliseconds'],
+    [{ tlsCert: '' }, 'gateway.cluster.tlsCert: must be the name of a file'],
+    [{ advertize: 'http://a:1' }, 'gateway.cluster.advertize: is not known; did you mean advertise?'],
+    [{ secret: 's'.repeat(32) }, 'gateway.cluster.secret: does not belong into this file: write secretFile'],
+    [{ advertise: 'http://${NOT_SET}:1' }, 'gateway.cluster.advertise: the variable NOT_SET is not set'],
+  ])('cannot join a cluster with %j', async (cluster, problem) => {
+    const { gateway: read, problems } = await gateway({ cluster });
+    expect(read).toEqual({});
+    expect(problems).toEqual([expect.stringContaining(`error ${problem}`)]);
+    // The value could be a secret.
+    expect(problems.join()).not.toContain('sssss');
+  });
+
   it('is suggested for a name that is one slip away', async () => {
     expect((await gateway({}, {}, 'gatewy')).problems).toEqual([
       'warning gatewy: is not known; did you mean gateway?',
@@ -77,13 +126,16 @@ describe('the block gateway', () => {
 
   it('of a later file wins, word by word', async () => {
     const folder = folderWith({
-      'a.json': '{ "gateway": { "separator": ".", "limits": { "maxQueue": 1, "maxConcurrent": 1 } } }',
-      'b.json': '{ "gateway": { "drainMs": 5, "limits": { "maxQueue": 2 } } }',
+      'a.json':
+        '{ "gateway": { "separator": ".", "limits": { "maxQueue": 1, "maxConcurrent": 1 }, "cluster": { "url": "redis://a", "name": "a" } } }',
+      'b.json':
+        '{ "gateway": { "drainMs": 5, "limits": { "maxQueue": 2 }, "cluster": { "url": "redis://b" } } }',
     });
     expect((await readServers(['a.json', 'b.json'], { cwd: folder })).gateway).toEqual({
       separator: '.',
       drainMs: 5,
       limits: { maxQueue: 2, maxConcurrent: 1 },
+      cluster: { url: 'redis://b', name: 'a' },
     });
   });
 });

@@ -92,5 +92,7 @@ function describe(report: ReloadReport): string {
   const lines = (['added', 'changed', 'removed'] as const).flatMap((what) =>
     report[what].length > 0 ? [`${what}: ${report[what].map(oneLine).join(', ')}`] : [],
   );
+  const { later = [] } = report;
+  if (later.length > 0) lines.push(`when the gateway is started again: ${later.map(oneLine).join(', ')}`);
   return lines.length > 0 ? lines.join('\n') : 'Nothing has changed.';
 }

@@ -4,6 +4,10 @@ import type { RedisScript } from './scripts.js';
 
 /** A connection to Redis, a group of Redis servers with sentinels, or a Redis cluster. */
 export interface RedisConnection {
+  /** Where it is, for people. It shows no password. */
+  readonly place: string;
+  /** Why there is no connection at the moment. */
+  readonly problem: string | undefined;
   run(script: RedisScript, keys: readonly string[], args: readonly (string | Uint8Array)[]): Promise<unknown>;
   publish(channel: string, value: Uint8Array): Promise<void>;
   /** The library subscribes again by itself when the connection was lost. */
@@ -18,12 +22,27 @@ export async function connectRedis(url: string): Promise<RedisConnection> {
   const library = await loadLibrary();
   const commands = clientFor(library, target);
   const subscriber = clientFor(library, target);
+  let problem: string | undefined;
+  const onError = (error: unknown) => {
+    problem = messageOf(error);
+  };
   for (const client of [commands, subscriber]) {
     // Failures are reported by the commands that fail.
-    client.on('error', () => {});
-    client.connect().catch(() => {});
+    client.on('error', onError);
+    client.connect().then(() => {
+      problem = undefined;
+    }, onError);
   }
+  commands.on('ready', () => {
+    problem = undefined;
+  });
   return {
+    place: target.nodes
+      .map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+      .join(', '),
+    get problem() {
+      return problem;
+    },
     async run({ text, sha1 }, keys, args) {
       const options = { keys: [...keys], arguments: args.map(toArgument) };
       try {
@@ -57,7 +76,7 @@ export async function connectRedis(url: string): Promise<RedisConnection> {
 /** What we use of the three kinds of clients. */
 interface RedisClientLike {
   connect(): Promise<unknown>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'error' | 'ready', listener: (error: Error) => void): unknown;
   evalSha(sha1: string, options: EvalOptions): Promise<unknown>;
   eval(text: string, options: EvalOptions): Promise<unknown>;
   sPublish(channel: string, value: string | Buffer): Promise<unknown>;

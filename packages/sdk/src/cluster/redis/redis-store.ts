@@ -131,7 +131,7 @@ class RedisStore implements ClusterStore {
     try {
       await this.#redis.publish(this.#channel(channel), value);
     } catch (error) {
-      throw away(error);
+      throw this.#away(error);
     }
   }
 
@@ -180,8 +180,14 @@ class RedisStore implements ClusterStore {
     try {
       return await this.#redis.run(...command);
     } catch (error) {
-      throw away(error);
+      throw this.#away(error);
     }
+  }
+
+  #away(cause: unknown): IsthmusError {
+    const { place, problem } = this.#redis;
+    const why = problem ?? messageOf(cause);
+    return new IsthmusError('ADDRESS_UNAVAILABLE', `Redis at ${place} cannot be used: ${why}`, { cause });
   }
 
   /** Subscribing fails while there is no connection, so it is tried again. */
@@ -239,10 +245,6 @@ function toMembers(all: readonly Buffer[]): readonly StoredMember[] {
   for (let at = 0; at + 1 < all.length; at += 2)
     members.push({ member: all[at]!.toString(), facts: all[at + 1]! });
   return members;
-}
-
-function away(cause: unknown): IsthmusError {
-  return new IsthmusError('ADDRESS_UNAVAILABLE', `Redis did not do it: ${messageOf(cause)}`, { cause });
 }
 
 const FENCED_MS = 3_600_000;

@@ -21,6 +21,7 @@ local now = time[1] * 1000 + time[2] / 1000
  * Returns whether the member was known, whether it is fenced, the version, and all facts if the version differs.
  */
 export const BEAT = script(`${NOW}
+if not redis.REDIS_VERSION_NUM then return redis.error_reply('a cluster needs Redis 7 or Valkey') end
 local function changed() redis.call('INCR', KEYS[4]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
 local silent = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now)

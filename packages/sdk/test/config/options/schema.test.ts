@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { TOP_KEYS } from '../../../src/config/find-servers.js';
+import { GATEWAY_NAMES } from '../../../src/config/gateway/read-gateway.js';
 import { type ConfigProblem, readServers } from '../../../src/config/index.js';
 import { OPTION_NAMES, OPTIONS } from '../../../src/config/options/option-table.js';
 import { KNOWN_KEYS } from '../../../src/config/options/read-options.js';
-import { GATEWAY_NAMES } from '../../../src/config/read-gateway.js';
 import { folderWith } from '../../support/config.js';
 
 interface Schema {
@@ -209,6 +209,14 @@ describe('whole documents are judged alike', () => {
         },
       },
     ],
+    [{ gateway: { cluster: { url: 'redis+sentinel://a,b/main', events: 'owner', drainDelayMs: 0 } } }],
+    [
+      {
+        gateway: {
+          cluster: { url: 'redis://${R:-r}', listen: 'http://[::]:0', secretFile: 's', tlsCa: 'c' },
+        },
+      },
+    ],
     [{ gateway: { listen: ['unix:/x', 'tcp://a:1', 'http://127.0.0.1:${PORT:-1}/mcp'] } }],
   ])('good: %j', async (document) => {
     expect(await judge(document)).toEqual({ schema: true, reader: true });
@@ -242,6 +250,12 @@ describe('whole documents are judged alike', () => {
     [{ gateway: { limits: { ratePerMinute: 0 } } }],
     [{ gateway: { limits: { rate: 1 } } }],
     [{ gateway: { drainMs: -1 } }],
+    [{ gateway: { cluster: 'redis://a' } }],
+    [{ gateway: { cluster: { url: 'http://a' } } }],
+    [{ gateway: { cluster: { listen: '0.0.0.0:1' } } }],
+    [{ gateway: { cluster: { name: 'a b' } } }],
+    [{ gateway: { cluster: { events: 'none' } } }],
+    [{ gateway: { cluster: { secret: 'x' } } }],
   ])('bad: %j', async (document) => {
     expect(await judge(document)).toEqual({ schema: false, reader: false });
   });

@@ -1,11 +1,12 @@
-import { nearMiss } from '../near-miss.js';
-import { type Document, isTable, kindOf, type Path } from './documents/document.js';
-import { expand, type Resolve, reportFailure } from './expand.js';
-import { flawOf, MS_OR_NONE, notKnown, type ValueKind } from './options/option-kinds.js';
-import { LIMITS } from './options/option-table.js';
+import { nearMiss } from '../../near-miss.js';
+import { type Document, isTable, kindOf, type Path } from '../documents/document.js';
+import { expand, type Resolve, reportFailure } from '../expand.js';
+import { flawOf, MS_OR_NONE, notKnown, type ValueKind } from '../options/option-kinds.js';
+import { LIMITS } from '../options/option-table.js';
+import type { ConfigReport } from '../report.js';
+import type { LimitSettings } from '../server-spec.js';
 import { ACCESS, type AccessSettings } from './read-access.js';
-import type { ConfigReport } from './report.js';
-import type { LimitSettings } from './server-spec.js';
+import { CLUSTER, type ClusterSettings, resolveClusterFiles } from './read-cluster.js';
 
 /** The block `gateway` at the top of a file. */
 export interface GatewaySettings {
@@ -21,10 +22,22 @@ export interface GatewaySettings {
   readonly patienceMs?: number;
   /** What callers may do. */
   readonly access?: AccessSettings;
+  /** The cluster that the gateway joins. */
+  readonly cluster?: ClusterSettings;
+}
+
+export interface GatewayBlockOptions {
+  readonly resolve: Resolve;
+  /** What names of files are relative to. */
+  readonly folder: string;
 }
 
 /** Reads the block `gateway` of a file. No other application uses it, so an invalid value is an error. */
-export function readGateway({ root }: Document, report: ConfigReport, resolve: Resolve): GatewaySettings {
+export function readGateway(
+  { root }: Document,
+  report: ConfigReport,
+  { resolve, folder }: GatewayBlockOptions,
+): GatewaySettings {
   if (!isTable(root)) return {};
   const block = root.get('gateway');
   if (block === undefined) {
@@ -47,10 +60,11 @@ export function readGateway({ root }: Document, report: ConfigReport, resolve: R
       continue;
     }
     const before = report.problems.length;
-    const value = kind.read(name === 'listen' ? expandAll(given, path, report, resolve) : given);
+    const value = kind.read(EXPANDED.has(name) ? expandAll(given, path, report, resolve) : given);
     if (report.problems.length > before) continue;
-    if (value !== undefined) settings[name] = value;
-    else {
+    if (value !== undefined) {
+      settings[name] = name === 'cluster' ? resolveClusterFiles(value as ClusterSettings, folder) : value;
+    } else {
       const { path: inside, message } = flawOf(kind, given);
       report.error([...path, ...inside], message);
     }
@@ -58,10 +72,16 @@ export function readGateway({ root }: Document, report: ConfigReport, resolve: R
   return settings;
 }
 
-/** Later blocks override earlier ones, each limit separately. */
+/** Later blocks override earlier ones, each limit and each setting of the cluster separately. */
 export function mergeGateways(...blocks: readonly GatewaySettings[]): GatewaySettings {
   const limits = Object.assign({}, ...blocks.map((block) => block.limits));
-  return Object.assign({}, ...blocks, Object.keys(limits).length > 0 && { limits });
+  const cluster = Object.assign({}, ...blocks.map((block) => block.cluster));
+  return Object.assign(
+    {},
+    ...blocks,
+    Object.keys(limits).length > 0 && { limits },
+    Object.keys(cluster).length > 0 && { cluster },
+  );
 }
 
 const ADDRESS = /^(stdio$|unix:.|tcp:\/\/.|https?:\/\/.)/;
@@ -85,13 +105,22 @@ const KINDS: Readonly<Record<keyof GatewaySettings, ValueKind>> = {
   drainMs: MS_OR_NONE,
   patienceMs: MS_OR_NONE,
   access: ACCESS,
+  cluster: CLUSTER,
 };
+
+/** Their texts may contain references, for example for a port. */
+const EXPANDED: ReadonlySet<string> = new Set(['listen', 'cluster']);
 
 export const GATEWAY_NAMES = Object.keys(KINDS);
 
-/** Addresses may contain references, for example for a port. A failed reference is reported and kept. */
+/** A reference that fails is reported and kept. */
 function expandAll(given: unknown, path: Path, report: ConfigReport, resolve: Resolve): unknown {
   if (Array.isArray(given)) return given.map((item, at) => expandAll(item, [...path, at], report, resolve));
+  if (isTable(given)) {
+    return new Map(
+      [...given].map(([name, each]) => [name, expandAll(each, [...path, name], report, resolve)]),
+    );
+  }
   if (typeof given !== 'string') return given;
   const expanded = expand(given, resolve);
   if (expanded.kind === 'text') return expanded.text;

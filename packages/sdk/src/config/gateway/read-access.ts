@@ -1,5 +1,5 @@
-import { isTable, type Path } from './documents/document.js';
-import { NAMES, notKnown, type ValueKind } from './options/option-kinds.js';
+import { isTable, type Path } from '../documents/document.js';
+import { NAMES, notKnown, type ValueKind } from '../options/option-kinds.js';
 
 /** What callers may do, in the block `gateway`. It is applied again when the file has changed. */
 export interface AccessSettings {
