@@ -106,8 +106,8 @@ const LONG = [
   'test/solved/sleep.test.ts',
   'test/transparency/transparency.test.ts',
 ];
-/** This one keeps the whole machine busy, so it runs alone, after the long run. */
-const BUSY = ['packages/check/test/load/busy-machine.test.ts'];
+/** These keep the whole machine busy, so they run alone, after the long run. */
+const BUSY = ['packages/check/test/load/busy-machine.test.ts', 'test/console/flood.test.ts'];
 /** These do more in the long run. */
 const LONGER = [
   'test/bridge-matrix/matrix.test.ts',

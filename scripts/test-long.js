@@ -16,12 +16,23 @@ await runMain(async () => {
       step: () => tests(chosen, { retry: true, limitMs: LIMIT_MS }),
       needs: ['build'],
     },
-    ...(chosen.length > 0 ? [] : [{ title: 'busy machine', step: onBusyMachine, needs: ['build'] }]),
+    ...(chosen.length > 0
+      ? []
+      : [
+          { title: 'flood', step: flood, needs: ['build'] },
+          { title: 'busy machine', step: onBusyMachine, needs: ['build'] },
+        ]),
   ]);
 });
 
-/** Alone: it takes the time of all other tests. */
+/** Alone: they take the time of all other tests. */
 function onBusyMachine() {
   process.env.ISTHMUS_BUSY = '1';
   return tests(['packages/check/test/load/busy-machine.test.ts'], { retry: true, limitMs: 6 * 60_000 });
+}
+
+/** It measures, so it has no second attempt. */
+function flood() {
+  process.env.ISTHMUS_BUSY = '1';
+  return tests(['test/console/flood.test.ts'], { limitMs: 4 * 60_000 });
 }

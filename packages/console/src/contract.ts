@@ -231,7 +231,8 @@ export interface FeedRequest {
  * state: all connections, the calls that are not over and the last 200 that are, the open questions, the open
  * subscriptions, the status, the runs of checks, the recordings. Then come changes. A comment comes every 15 s.
  *
- * When more than 1 MiB waits for a slow reader, rows are left out and one `gap` says which; the ring has them. All other
+ * When more than 1 MiB waits for a slow reader, rows are left out and one `gap` says which; the ring has them. Of more than
+ * 1,000 log lines a second the newest come, and `LogRow.missed` says how many were left out. All other
  * events are kept up to 8 MiB; beyond that the stream ends with `bye`.
  */
 export interface FeedEvents {

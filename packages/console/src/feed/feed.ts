@@ -10,6 +10,7 @@ import type {
 import type { FeedEvents } from '../contract.js';
 import { type FrameRing, rowOf } from '../frames/ring.js';
 import { API_HEADERS } from '../http/headers.js';
+import { LogBudget } from './log-budget.js';
 import { eventOf, type FeedEvent, type FeedTopic } from './topic.js';
 
 export interface FeedOptions {
@@ -24,7 +25,7 @@ export interface FeedOptions {
 
 /**
  * The stream of events of one tab. Changes of 50 ms leave together. A reader that is too slow misses rows, and is told
- * which: the ring still has them.
+ * which: the ring still has them. Of a flood of log lines the page gets the newest, and is told how many were left out.
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -32,6 +33,7 @@ export class Feed {
   readonly #stop: (() => void)[] = [];
   #pending = new Map<string, string>();
   #pendingChars = 0;
+  readonly #logs: LogBudget;
   #count = 0;
   /** The next row to send. */
   #next: number;
@@ -47,10 +49,11 @@ export class Feed {
     this.#stream = exchange.stream(200, { ...API_HEADERS, ...STREAM_HEADERS });
     const { ring, after, topics, clock } = options;
     this.#next = (after ?? ring?.last ?? 0) + 1;
+    this.#logs = new LogBudget(clock.now());
     this.#write(eventOf('begin', { now: clock.now(), first: ring?.first ?? 0, last: ring?.last ?? 0 }));
     for (const topic of topics) {
       // Both without a pause in between, so that no change is lost.
-      this.#stop.push(topic.watch((event) => this.#tell(event)));
+      this.#stop.push(topic.watch((event) => this.#happened(event)));
       for (const event of topic.now()) this.#tell(event);
     }
     if (ring) this.#stop.push(ring.watch(() => this.#soon()));
@@ -67,6 +70,12 @@ export class Feed {
     this.#write(eventOf('bye', { why, message }));
     this.#stream.end();
     this.#close();
+  }
+
+  #happened(event: FeedEvent): void {
+    if (event.name !== 'log') return this.#tell(event);
+    this.#logs.add(event as FeedEvent<'log'>);
+    this.#soon();
   }
 
   #tell(event: FeedEvent): void {
@@ -100,7 +109,8 @@ export class Feed {
       this.#wasSlow = true;
       return;
     }
-    const texts = [...this.#pending.values()];
+    const logs = this.#logs.take(this.#options.clock.now()).map(textOf);
+    const texts = [...this.#pending.values(), ...logs];
     this.#pending = new Map();
     this.#pendingChars = 0;
     const rows = this.#rows();

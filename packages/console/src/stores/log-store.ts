@@ -6,6 +6,7 @@ export class LogStore {
   readonly changes = new Announcer<LogRow>();
   readonly #maxLines: number;
   #rows: LogRow[] = [];
+  #chars = 0;
   #number = 0;
 
   constructor(maxLines = 10_000) {
@@ -17,10 +18,21 @@ export class LogStore {
     const text = line.text.length > MAX_LENGTH ? `${line.text.slice(0, MAX_LENGTH)}…` : line.text;
     const row: LogRow = { ...line, number: this.#number, at: line.at ?? Date.now(), text };
     this.#rows.push(row);
+    this.#chars += text.length;
     // In bulk: to remove each one would cost more.
-    if (this.#rows.length >= 2 * this.#maxLines) this.#rows = this.#rows.slice(-this.#maxLines);
+    if (this.#rows.length >= 2 * this.#maxLines || this.#chars >= 2 * MAX_CHARS) this.#forget();
     this.changes.tell(row);
     return row;
+  }
+
+  #forget(): void {
+    let first = this.#rows.length;
+    this.#chars = 0;
+    while (first > 0 && this.#rows.length - first < this.#maxLines && this.#chars < MAX_CHARS) {
+      first -= 1;
+      this.#chars += this.#rows[first]!.text.length;
+    }
+    this.#rows = this.#rows.slice(first);
   }
 
   last(lines: number, server?: string): readonly LogRow[] {
@@ -34,6 +46,7 @@ export class LogStore {
 }
 
 const MAX_LENGTH = 10_000;
+const MAX_CHARS = 8 * 1024 * 1024;
 
 /** Cuts what a process writes to stderr into lines. The end of a line may come later. */
 export class LineCutter {

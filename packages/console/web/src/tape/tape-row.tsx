@@ -44,7 +44,7 @@ export function TapeRow({ row, index, gap, isChosen, onChoose }: TapeRowProps) {
         {connection?.side === 'client' ? 'client' : (connection?.server ?? 'server')}
       </span>
       <span class="cell what" role="gridcell">
-        {titleOf(kind, row)}
+        {titleOf(kind, row)}{' '}
         {row.about !== '' && <span class="about">{plain(row.about, 120)}</span>}
         {gap && (
           <span class="gap-note">{`${count(gap.to - gap.from + 1)} frames before this one were left out`}</span>
@@ -77,7 +77,7 @@ function titleOf(kind: string, { method }: WireRow) {
   if (kind === 'request' || kind === 'notification') return <strong>{name === '' ? kind : name}</strong>;
   return (
     <>
-      <span>{kind === 'noise' ? 'not a message' : kind}</span>
+      <span>{kind === 'noise' ? 'not a message' : kind}</span>{' '}
       {name !== '' && <span class="soft">{name}</span>}
     </>
   );
