@@ -113,6 +113,40 @@ describe('the console of a gateway', () => {
     feed.close();
   });
 
+  it('lists the sessions of before it was opened, and ends one when somebody with the level act says so', async () => {
+    const { url, enter, notes } = await stage([await remoteUnit()]);
+    const post = (body: object, session: Record<string, string> = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...session,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+      });
+    const params = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'old client', version: '1' },
+    };
+    const opened = await post({ id: 1, method: 'initialize', params });
+    const session = { 'mcp-session-id': opened.headers.get('mcp-session-id')! };
+    await opened.text();
+    expect((await post({ method: 'notifications/initialized' }, session)).status).toBe(202);
+    const page = await enter('act');
+    const [row] = await page.ask('GET sessions');
+    expect(row).toMatchObject({ server: 'remote', client: 'old client', revision: '2025-06-18' });
+    const visitor = await enter('look');
+    expect((await visitor.send('DELETE sessions/:id', { path: [row!.id] })).status).toBe(403);
+    expect((await post({ id: 2, method: 'ping' }, session)).status).toBe(200);
+    expect((await page.send('DELETE sessions/:id', { path: [row!.id] })).status).toBe(204);
+    await expect.poll(() => page.ask('GET sessions')).toEqual([]);
+    expect((await post({ id: 3, method: 'ping' }, session)).status).toBe(404);
+    expect((await page.send('DELETE sessions/:id', { path: [row!.id] })).status).toBe(404);
+    expect(notes.join('')).toMatch(/console-1: end session \d+ of old client with remote/);
+  });
+
   it('cancels a call of a client: it fails for the client, and the server hears of it', async () => {
     const { url, enter, notes } = await stage([await remoteUnit()]);
     const page = await enter();

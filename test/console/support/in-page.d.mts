@@ -7,6 +7,8 @@ export function lookAround(): {
   readonly tooWide: boolean;
 };
 
+export function nextFrame(): Promise<void>;
+
 export function tryEverything(target: {
   readonly api: string;
   readonly origin: string;

@@ -15,6 +15,10 @@ export function lookAround() {
   };
 }
 
+export function nextFrame() {
+  return new Promise((resolve) => requestAnimationFrame(() => resolve()));
+}
+
 export async function tryEverything({ api, origin, key }) {
   const call = JSON.stringify({ method: 'tools/call', params: '{"name":"echo"}' });
   const tryIt = (url, init) =>

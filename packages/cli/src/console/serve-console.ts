@@ -64,11 +64,11 @@ export async function openServeConsole(
       note,
     },
   });
-  live.watcher = watcherFor(console, (text) => redactor.text(text));
+  live.watch(watcherFor(console, (text) => redactor.text(text)));
   return {
     link: (access) => console.link(LEVELS[access]),
     async close() {
-      live.watcher = undefined;
+      live.watch(undefined);
       await console.close();
     },
   };
@@ -126,12 +126,13 @@ function watcherFor(console: GatewayConsole, clean: (text: string) => string): L
         ...(message !== undefined && { message: clean(message) }),
       });
     },
-    sessionBegan({ id, server, principal, client, revision }) {
-      console.sessionBegan({
-        ...{ id, server, revision, since: Date.now(), subscribed: 0 },
+    sessionBegan({ id, server, principal, client, revision, since, subscribed, end }) {
+      const row = {
+        ...{ id, server, revision, since, subscribed },
         ...(principal !== undefined && { principal }),
         ...(client !== undefined && { client }),
-      });
+      };
+      console.sessionBegan(row, end);
     },
     sessionSubscribed: (id, subscribed) => console.sessionSubscribed(id, subscribed),
     sessionEnded: (id) => console.sessionEnded(id),

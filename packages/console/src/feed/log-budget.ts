@@ -31,7 +31,10 @@ export class LogBudget {
     this.#left -= others.length + 1;
     const missed = this.#missed + (first.data.missed ?? 0);
     this.#missed = 0;
-    return [missed === 0 ? first : eventOf('log', { ...first.data, missed }), ...others] as FeedEvent<'log'>[];
+    return [
+      missed === 0 ? first : eventOf('log', { ...first.data, missed }),
+      ...others,
+    ] as FeedEvent<'log'>[];
   }
 
   #keepNewest(count: number): void {

@@ -1,4 +1,5 @@
 import type { CallerRow, CallRow, EraName, SessionRow } from '../contract.js';
+import { notFound } from '../http/console-error.js';
 
 interface Caller {
   readonly principal: string | undefined;
@@ -13,7 +14,7 @@ interface Caller {
 /** Who calls, and the sessions of legacy clients: seen while the console is open. */
 export class CallerStore {
   readonly #callers = new Map<string | undefined, Caller>();
-  readonly #sessions = new Map<number, SessionRow>();
+  readonly #sessions = new Map<number, { row: SessionRow; readonly end: () => void }>();
 
   began({ client }: CallRow, at: number): void {
     const caller = this.#of(client?.principal);
@@ -32,14 +33,14 @@ export class CallerStore {
     if (outcome === 'error' || outcome === 'tool_error') caller.errors += 1;
   }
 
-  sessionBegan(session: SessionRow): void {
-    this.#sessions.set(session.id, session);
+  sessionBegan(row: SessionRow, end: () => void): void {
+    this.#sessions.set(row.id, { row, end });
     if (this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(this.#sessions.keys().next().value!);
   }
 
   sessionSubscribed(id: number, subscribed: number): void {
     const session = this.#sessions.get(id);
-    if (session) this.#sessions.set(id, { ...session, subscribed });
+    if (session) session.row = { ...session.row, subscribed };
   }
 
   sessionEnded(id: number): void {
@@ -47,7 +48,15 @@ export class CallerStore {
   }
 
   sessions(): readonly SessionRow[] {
-    return [...this.#sessions.values()];
+    return [...this.#sessions.values()].map(({ row }) => row);
+  }
+
+  /** Ends a session for its client. Returns what it was. */
+  endSession(id: number): SessionRow {
+    const session = this.#sessions.get(id);
+    if (!session) throw notFound(`There is no session ${id}: it may have ended`);
+    session.end();
+    return session.row;
   }
 
   all(): readonly CallerRow[] {

@@ -56,6 +56,12 @@ export function gatewayHandlers(parts: GatewayParts): Handlers {
     },
     'GET callers': () => callers.all(),
     'GET sessions': () => callers.sessions(),
+    'DELETE sessions/:id'({ segments: [id], visitor }) {
+      const { server, client = 'a client' } = callers.endSession(
+        integer(1, Number.MAX_SAFE_INTEGER)(id, 'id'),
+      );
+      view.note(`${visitor.who}: end session ${id} of ${client} with ${server}`);
+    },
     'GET settings': () => ({ ...view.settings(), console: parts.console() }),
     'GET recordings': () => recordings.all(),
     async 'POST recordings'({ body, visitor }) {

@@ -40,7 +40,7 @@ export interface GatewayConsole {
   callAsks(number: number, isAsking: boolean): void;
   callProgressed(number: number, progress: ProgressView): void;
   callEnded(number: number, ending: Pick<CallRow, 'outcome' | 'errorType' | 'code' | 'message' | 'ms'>): void;
-  sessionBegan(session: SessionRow): void;
+  sessionBegan(session: SessionRow, end: () => void): void;
   sessionSubscribed(id: number, subscribed: number): void;
   sessionEnded(id: number): void;
   refused(server: string): void;
@@ -166,7 +166,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
       const failed = ending.outcome === 'error' || ending.outcome === 'tool_error';
       if (entry.row.server !== undefined) series.add(entry.row.server, clock.now(), ending.ms ?? 0, failed);
     },
-    sessionBegan: (session) => callers.sessionBegan(session),
+    sessionBegan: (session, end) => callers.sessionBegan(session, end),
     sessionSubscribed: (id, subscribed) => callers.sessionSubscribed(id, subscribed),
     sessionEnded: (id) => callers.sessionEnded(id),
     refused: (server) => void refusals.set(server, (refusals.get(server) ?? 0) + 1),

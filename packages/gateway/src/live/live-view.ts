@@ -14,13 +14,24 @@ import {
   failureOf,
   targetOf,
 } from '../telemetry/call-record.js';
-import type { LiveWatcher } from './live-watcher.js';
+import type { LiveSession, LiveWatcher } from './live-watcher.js';
 import { WatchedKeeper } from './watched-keeper.js';
 
 /** Lets a watcher see the calls and sessions of a gateway. While there is none, a call costs one comparison. */
 export class LiveView {
-  watcher: LiveWatcher | undefined;
-  #sessions = 0;
+  #watcher: LiveWatcher | undefined;
+  #count = 0;
+  readonly #sessions = new Map<number, LiveSession>();
+
+  get watcher(): LiveWatcher | undefined {
+    return this.#watcher;
+  }
+
+  /** From now on this one is told. It hears of the sessions that are open already. */
+  watch(watcher: LiveWatcher | undefined): void {
+    this.#watcher = watcher;
+    if (watcher) for (const session of this.#sessions.values()) watcher.sessionBegan(session);
+  }
 
   /** A stage around all others of a server. */
   around(inner: Service, server: string): Service {
@@ -46,10 +57,26 @@ export class LiveView {
   }
 
   #watchSession(inner: Service, session: ServedSession, server: string) {
-    this.#sessions += 1;
+    this.#count += 1;
+    const id = this.#count;
     const { principal, revision } = session.peer;
-    const about = { id: this.#sessions, server, principal, client: clientOf(session.peer), revision };
-    return new WatchedKeeper(inner.session!(session), about, () => this.watcher);
+    const about = { id, server, principal, client: clientOf(session.peer), revision };
+    return new WatchedKeeper(inner.session!(session), {
+      began: () => {
+        const began = { ...about, since: Date.now(), subscribed: 0, end: () => session.end() };
+        this.#sessions.set(id, began);
+        this.#watcher?.sessionBegan(began);
+      },
+      subscribed: (subscribed) => {
+        const known = this.#sessions.get(id);
+        if (known) this.#sessions.set(id, { ...known, subscribed });
+        this.#watcher?.sessionSubscribed(id, subscribed);
+      },
+      ended: () => {
+        this.#sessions.delete(id);
+        this.#watcher?.sessionEnded(id);
+      },
+    });
   }
 }
 

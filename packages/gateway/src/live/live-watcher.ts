@@ -28,6 +28,11 @@ export interface LiveSession {
   readonly principal: string | undefined;
   readonly client: string | undefined;
   readonly revision: string;
+  /** When it began, in milliseconds since 1970. */
+  readonly since: number;
+  readonly subscribed: number;
+  /** Ends it for its client. */
+  end(): void;
 }
 
 /** Sees the traffic of a gateway while somebody looks. Nothing of it is called before. */

@@ -1,23 +1,28 @@
 import type { SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
-import type { LiveSession, LiveWatcher } from './live-watcher.js';
 
-/** Tells a watcher about a legacy session. The watcher may come and go while the session lasts. */
+/** What is told about one legacy session. */
+export interface SessionNews {
+  began(): void;
+  /** To how many resources it is subscribed now. */
+  subscribed(count: number): void;
+  ended(): void;
+}
+
+/** Tells about a legacy session. */
 export class WatchedKeeper implements SessionKeeper {
   readonly #keeper: SessionKeeper;
-  readonly #about: LiveSession;
-  readonly #watcher: () => LiveWatcher | undefined;
+  readonly #news: SessionNews;
   readonly #uris = new Set<string>();
 
-  constructor(keeper: SessionKeeper, about: LiveSession, watcher: () => LiveWatcher | undefined) {
+  constructor(keeper: SessionKeeper, news: SessionNews) {
     this.#keeper = keeper;
-    this.#about = about;
-    this.#watcher = watcher;
+    this.#news = news;
   }
 
   begin(): void {
     this.#keeper.begin();
-    this.#watcher()?.sessionBegan(this.#about);
+    this.#news.began();
   }
 
   setLogLevel(level: LoggingLevel): Promise<void> {
@@ -27,13 +32,13 @@ export class WatchedKeeper implements SessionKeeper {
   async subscribe(uri: string): Promise<void> {
     await this.#keeper.subscribe(uri);
     this.#uris.add(uri);
-    this.#watcher()?.sessionSubscribed(this.#about.id, this.#uris.size);
+    this.#news.subscribed(this.#uris.size);
   }
 
   async unsubscribe(uri: string): Promise<void> {
     await this.#keeper.unsubscribe(uri);
     this.#uris.delete(uri);
-    this.#watcher()?.sessionSubscribed(this.#about.id, this.#uris.size);
+    this.#news.subscribed(this.#uris.size);
   }
 
   rootsChanged(): void {
@@ -42,6 +47,6 @@ export class WatchedKeeper implements SessionKeeper {
 
   end(): void {
     this.#keeper.end();
-    this.#watcher()?.sessionEnded(this.#about.id);
+    this.#news.ended();
   }
 }

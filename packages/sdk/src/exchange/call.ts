@@ -300,6 +300,8 @@ export interface ServedSession {
   notify(notification: ForeignNotification): void;
   /** The user has finished at the URL of an elicitation (2025-11-25). */
   elicited(elicitationId: string): void;
+  /** Ends the session, as the client would. Its calls are cancelled. */
+  end(): void;
 }
 
 /** What a service keeps for a legacy session. The session and its calls have the same `peer` object. */

@@ -8,6 +8,7 @@ import { Head, Panel, Wide } from '../parts/layout.js';
 import { Empty, Problem } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { to } from '../state/route.js';
+import { may } from '../state/session.js';
 import { status } from '../state/store.js';
 import { now } from '../state/time.js';
 
@@ -38,7 +39,7 @@ export function Callers() {
         {sessions.length === 0 ? (
           <p class="soft">No session is open. Modern clients have none.</p>
         ) : (
-          <SessionTable sessions={sessions} />
+          <SessionTable sessions={sessions} onEnded={read} />
         )}
       </Panel>
     </div>
@@ -92,9 +93,31 @@ function CallerTable({ callers }: { readonly callers: readonly CallerRow[] }) {
   );
 }
 
-function SessionTable({ sessions }: { readonly sessions: readonly SessionRow[] }) {
+function SessionTable({
+  sessions,
+  onEnded,
+}: {
+  readonly sessions: readonly SessionRow[];
+  readonly onEnded: () => void;
+}) {
+  const isHere = ({ id }: SessionRow) => sessions.some((each) => each.id === id);
+  const [asked, setAsked] = useState<SessionRow | undefined>();
+  const [error, setError] = useState<unknown>();
+  const end = async (session: SessionRow) => {
+    if (asked?.id !== session.id) return setAsked(session);
+    setAsked(undefined);
+    setError(undefined);
+    await ask('DELETE sessions/:id', { path: [session.id] }).catch(setError);
+    onEnded();
+  };
   return (
-    <Wide label="Callers, table">
+    <Wide label="Sessions, table">
+      <Problem error={error} />
+      <p class="soft" role="status">
+        {asked && isHere(asked)
+          ? `Session ${asked.id}: its calls are cancelled, and its client has to open another one.`
+          : ''}
+      </p>
       <table>
         <thead>
           <tr>
@@ -105,22 +128,38 @@ function SessionTable({ sessions }: { readonly sessions: readonly SessionRow[] }
             <th>revision</th>
             <th class="num">open for</th>
             <th class="num">subscribed</th>
+            {may('act') && (
+              <th>
+                <span class="unseen">actions</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
-          {sessions.map(({ id, server, principal, client, revision, since, subscribed }) => (
-            <tr key={id}>
-              <td class="num">{id}</td>
-              <td>
-                <a href={to('server', server)}>{plain(server, 60)}</a>
-              </td>
-              <td>{principal === undefined ? '—' : plain(principal, 80)}</td>
-              <td>{client === undefined ? '—' : plain(client, 80)}</td>
-              <td>{plain(revision, 20)}</td>
-              <td class="num">{age(now.value - since)}</td>
-              <td class="num">{subscribed}</td>
-            </tr>
-          ))}
+          {sessions.map((session) => {
+            const { id, server, principal, client, revision, since, subscribed } = session;
+            return (
+              <tr key={id}>
+                <td class="num">{id}</td>
+                <td>
+                  <a href={to('server', server)}>{plain(server, 60)}</a>
+                </td>
+                <td>{principal === undefined ? '—' : plain(principal, 80)}</td>
+                <td>{client === undefined ? '—' : plain(client, 80)}</td>
+                <td>{plain(revision, 20)}</td>
+                <td class="num">{age(now.value - since)}</td>
+                <td class="num">{subscribed}</td>
+                {may('act') && (
+                  <td class="cell-actions">
+                    <Button kind={asked?.id === id ? 'danger' : 'quiet'} onClick={() => end(session)}>
+                      {asked?.id === id ? 'Yes, end' : 'End'}
+                      <span class="unseen">{` session ${id}`}</span>
+                    </Button>
+                  </td>
+                )}
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </Wide>

@@ -44,8 +44,7 @@ export function TapeRow({ row, index, gap, isChosen, onChoose }: TapeRowProps) {
         {connection?.side === 'client' ? 'client' : (connection?.server ?? 'server')}
       </span>
       <span class="cell what" role="gridcell">
-        {titleOf(kind, row)}{' '}
-        {row.about !== '' && <span class="about">{plain(row.about, 120)}</span>}
+        {titleOf(kind, row)} {row.about !== '' && <span class="about">{plain(row.about, 120)}</span>}
         {gap && (
           <span class="gap-note">{`${count(gap.to - gap.from + 1)} frames before this one were left out`}</span>
         )}

@@ -294,6 +294,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
         if (!isAtLeast(this.revision, '2025-11-25')) return;
         sendInPassing(this.#side, 'notifications/elicitation/complete', { elicitationId }, undefined);
       },
+      end: () => connection.close(),
     };
   }
 
