@@ -1,14 +1,16 @@
-import type { AccessLevel, LogRow } from '@isthmus/console';
+import type { LogRow } from '@isthmus/console';
 import {
   type GatewayConsole,
   openGatewayConsole,
 } from '@isthmus/console/internal/gateway/open-gateway-console.js';
-import type { ConsoleAccess, LogLine } from '@isthmus/gateway/internal/control/index.js';
+import type { LogLine } from '@isthmus/gateway/internal/control/index.js';
 import type { LiveWatcher } from '@isthmus/gateway/internal/live/live-watcher.js';
 import type { ConsoleSource, OpenedConsole } from '@isthmus/gateway/internal/run-gateway.js';
 import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
+import { LEVELS_UP_TO } from './console-levels.js';
+import type { ConsoleSignIn } from './console-sign-in.js';
 import { toDetail, toServerSettings, toStatusFacts } from './gateway-facts.js';
 
 export interface ServeConsoleOptions {
@@ -21,6 +23,10 @@ export interface ServeConsoleOptions {
   readonly hasPrincipals: boolean;
   /** How clients of the gateway are authenticated, in words. */
   readonly auth: readonly string[];
+  /** How operators enter without a link. */
+  readonly signIn?: ConsoleSignIn | undefined;
+  /** Names besides the loopback ones that browsers use for it. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** Opens the console of a gateway, and shows it the traffic from now on. */
@@ -34,6 +40,8 @@ export async function openServeConsole(
     host: options.host,
     port: options.port,
     redactor,
+    names: options.names,
+    signIn: options.signIn,
     view: {
       status: async () => toStatusFacts(await controlled.status()),
       async detail(name) {
@@ -66,19 +74,13 @@ export async function openServeConsole(
   });
   live.watch(watcherFor(console, (text) => redactor.text(text)));
   return {
-    link: (access) => console.link(LEVELS[access]),
+    link: (access) => console.link(LEVELS_UP_TO[access]),
     async close() {
       live.watch(undefined);
       await console.close();
     },
   };
 }
-
-const LEVELS: Readonly<Record<ConsoleAccess, readonly AccessLevel[]>> = {
-  look: ['look'],
-  act: ['look', 'act'],
-  record: ['look', 'act', 'record'],
-};
 
 /** A process that is shared serves one principal. A person of the console must not take it from the clients. */
 function principalFor(spec: GatewayServerSpec, who: string, hasPrincipals: boolean): string | undefined {

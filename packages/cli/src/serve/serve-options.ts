@@ -4,6 +4,7 @@ import { addServerFlags } from '../add-server-flags.js';
 import { addClusterOptions, type ClusterFlags } from '../cluster/cluster-options.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
 import { type ConsoleAddress, toConsoleAddress } from '../console/console-address.js';
+import { collectKeyLevel, collectScopeLevel, type NamedLevel } from '../console/console-levels.js';
 import { type AuthFlags, authOptions } from '../login/auth-options.js';
 import { addWorkerOptions, type WorkerFlags } from '../workers/worker-options.js';
 import { DEFAULT_ADDRESS } from './addresses.js';
@@ -83,6 +84,9 @@ export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'>, Cluste
   readonly debug?: boolean;
   readonly control: boolean;
   readonly console?: ConsoleAddress;
+  readonly consoleKey?: readonly NamedLevel[];
+  readonly consoleScope?: readonly NamedLevel[];
+  readonly consoleBehindTls?: boolean;
   /** `false` with --no-record. */
   readonly record: boolean;
   readonly json?: boolean;
@@ -186,6 +190,20 @@ export function addServeOptions(command: Command): Command {
       '--console <address>',
       'open the console at HOST:PORT of this machine now, and print a link; off: never (default: when isthmus console asks)',
       toConsoleAddress,
+    )
+    .option(
+      '--console-key <name=level>',
+      'a caller (the name of a key, or jwt:ISSUER|SUBJECT) enters the console with its key or token; look, act or record; repeatable',
+      collectKeyLevel,
+    )
+    .option(
+      '--console-scope <level=scope>',
+      'callers whose token has this scope enter the console with it; repeatable',
+      collectScopeLevel,
+    )
+    .option(
+      '--console-behind-tls',
+      'the console is at an address of other machines, behind something that encrypts',
     )
     .option('--no-record', 'the console cannot record messages of clients')
     .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')

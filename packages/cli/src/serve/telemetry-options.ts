@@ -9,6 +9,8 @@ import { messageOf, reasonWithoutPath } from '@isthmus/sdk/internal/errors.js';
 import type { Logger } from 'pino';
 import { usageError } from '../cli-error.js';
 import { type JoinedCluster, joinPlanned, readClusterPlan } from '../cluster/cluster-options.js';
+import { checkConsoleAddress } from '../console/console-address.js';
+import { readConsoleSignIn } from '../console/console-sign-in.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
 /** What every gateway of the command line has, whatever it serves. */
@@ -77,6 +79,8 @@ function rateOf(perMinute: number, joined: JoinedCluster | undefined): RateLimit
 /** The console is loaded when somebody asks for it. */
 function consoleOf(options: ServeCommandOptions): Pick<RunGatewayOptions, 'openConsole'> {
   const { console: at, record, config = [], apiKey, bearerFile, jwtJwks, authServer } = options;
+  checkConsoleAddress(at, options);
+  const signIn = readConsoleSignIn(options);
   if (at === 'off') return {};
   const auth = [
     ...(apiKey ? [`${apiKey.length} keys (--api-key)`] : []),
@@ -88,7 +92,8 @@ function consoleOf(options: ServeCommandOptions): Pick<RunGatewayOptions, 'openC
     async openConsole(source) {
       const { openServeConsole } = await import('../console/serve-console.js');
       return openServeConsole(source, {
-        ...{ host: at?.host, port: at?.port, mayRecord: record, files: config },
+        ...{ host: at?.host, port: at?.port, mayRecord: record, files: config, signIn },
+        ...(options.consoleBehindTls && { names: options.allowHost }),
         hasPrincipals: auth.length > 0,
         auth: auth.length > 0 ? auth : ['nobody is asked who they are'],
       });

@@ -9,12 +9,16 @@ export interface Visitor {
   /** For logs: `link`, `key:ada`, `jwt:…`. */
   readonly who: string;
   readonly levels: readonly AccessLevel[];
+  /** When what let the person in ends, in milliseconds since 1970. */
+  readonly until?: number;
 }
 
 export interface AccessControlOptions {
   readonly clock?: Clock;
   /** Finds the owner of a key or a token of the operator. Undefined: only links are accepted. */
-  readonly authenticate?: (given: { apiKey?: string; jwt?: string }) => Promise<Visitor | undefined>;
+  readonly authenticate?:
+    | ((given: { apiKey?: string; jwt?: string }) => Promise<Visitor | undefined>)
+    | undefined;
   /** A link was used a second time: the first use may have been that of somebody else. */
   onSecondUse?(who: string): void;
 }
@@ -52,8 +56,9 @@ export class AccessControl {
     const now = this.#clock.now();
     this.#sweep();
     if (this.#sessions.size >= MAX_SESSIONS) this.#endLongestUnused();
-    this.#sessions.set(digest(key), { visitor, until: now + SESSION_MS, usedAt: now, onEnd: new Set() });
-    return { key, who: visitor.who, levels: visitor.levels, until: now + SESSION_MS };
+    const until = Math.min(now + SESSION_MS, visitor.until ?? Number.POSITIVE_INFINITY);
+    this.#sessions.set(digest(key), { visitor, until, usedAt: now, onEnd: new Set() });
+    return { key, who: visitor.who, levels: visitor.levels, until };
   }
 
   /** The visitor with this session key. Undefined: the key is unknown, or has expired. */
@@ -140,9 +145,16 @@ export class AccessControl {
     return undefined;
   }
 
+  /** One of the person who has the most: a person cannot push others out. */
   #endLongestUnused(): void {
+    const counts = new Map<string, number>();
+    for (const { visitor } of this.#sessions.values())
+      counts.set(visitor.who, (counts.get(visitor.who) ?? 0) + 1);
+    const most = Math.max(...counts.values());
     let oldest: [string, Session] | undefined;
-    for (const entry of this.#sessions) if (!oldest || entry[1].usedAt < oldest[1].usedAt) oldest = entry;
+    for (const entry of this.#sessions)
+      if (counts.get(entry[1].visitor.who) === most && (!oldest || entry[1].usedAt < oldest[1].usedAt))
+        oldest = entry;
     if (!oldest) return;
     this.#sessions.delete(oldest[0]);
     for (const callback of oldest[1].onEnd) callback();

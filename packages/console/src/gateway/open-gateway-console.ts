@@ -1,8 +1,16 @@
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { TapLine, TappedConnection } from '@isthmus/sdk/internal/exchange/tap.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
-import { AccessControl, type Visitor } from '../access/access.js';
-import type { AccessLevel, CallRow, Feature, Hello, ProgressView, SessionRow } from '../contract.js';
+import { AccessControl, type AccessControlOptions, type Visitor } from '../access/access.js';
+import type {
+  AccessLevel,
+  CallRow,
+  Feature,
+  Hello,
+  ProgressView,
+  SessionRow,
+  SettingsView,
+} from '../contract.js';
 import { Feeds } from '../feed/feeds.js';
 import { accessHandlers } from '../http/access-handlers.js';
 import { invalid } from '../http/console-error.js';
@@ -26,7 +34,16 @@ export interface GatewayConsoleOptions {
   readonly redactor: TraceRedactor;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  /** Names besides the loopback ones that browsers use for it. */
+  readonly names?: readonly string[] | undefined;
+  /** How operators enter without a link, and which of them. */
+  readonly signIn?: SignIn | undefined;
   readonly clock?: Clock;
+}
+
+export interface SignIn {
+  readonly keys: SettingsView['console']['keys'];
+  readonly authenticate: NonNullable<AccessControlOptions['authenticate']>;
 }
 
 /** The console of a gateway. Those who see its traffic tell it what happens. */
@@ -74,6 +91,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const refusals = new Map<string, number>();
   const access = new AccessControl({
     clock,
+    authenticate: options.signIn?.authenticate,
     onSecondUse: (who) => view.note(`a link of ${who} to the console was used twice`),
   });
   const over = new AbortController();
@@ -92,7 +110,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   ];
   const target = { label: 'isthmus serve', kind: 'socket' } as const;
   const http = await openConsoleServer({
-    ...{ host: options.host, port: options.port, access, clock, guardsPayloads: true },
+    ...{ host: options.host, port: options.port, names: options.names, access, clock, guardsPayloads: true },
     handlers: {
       ...accessHandlers(access, (who) => view.note(`${who} opened the console`)),
       ...frameHandlers(records, target, redactor),
@@ -114,7 +132,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
         console: () => ({
           address: http.origin,
           recording: view.mayRecord ? 'allowed' : 'forbidden',
-          keys: [],
+          keys: options.signIn?.keys ?? [],
         }),
       }),
       'POST feed': (request) => feeds.begin(request) as never,

@@ -73,6 +73,13 @@ export async function enter(): Promise<void> {
   sessionStorage.setItem(KEY, entered.key);
 }
 
+/** Uses the key or the token of an operator. It is sent once, in a body, and not kept. */
+export async function enterWith(secret: string): Promise<void> {
+  const isToken = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret);
+  const entered = await ask('POST enter', { body: isToken ? { jwt: secret } : { apiKey: secret } });
+  sessionStorage.setItem(KEY, entered.key);
+}
+
 export function forgetKey(): void {
   sessionStorage.removeItem(KEY);
 }

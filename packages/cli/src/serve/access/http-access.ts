@@ -84,7 +84,7 @@ function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAcc
 }
 
 /** A name without a prefix is the name of a key. */
-function toPrincipal(caller: string): string {
+export function toPrincipal(caller: string): string {
   return /^(key|jwt):/.test(caller) ? caller : `key:${caller}`;
 }
 

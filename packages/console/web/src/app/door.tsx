@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api.js';
+import { type ApiError, enterWith } from '../api.js';
 import { CopyButton } from '../parts/controls.js';
 import { Problem } from '../parts/states.js';
 
@@ -28,6 +28,50 @@ export function Door({ problem }: { readonly problem?: ApiError | undefined }) {
           </li>
         ))}
       </ul>
+      <KeyForm />
     </main>
+  );
+}
+
+/** A gateway may have operators with keys or tokens of their own. */
+function KeyForm() {
+  const [secret, setSecret] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const send = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await enterWith(secret.trim());
+      location.reload();
+    } catch (caught) {
+      setError(caught);
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      class="door-key"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <label for="door-key">Or enter with a key or a token, where the gateway has some for operators:</label>
+      <div class="actions start">
+        <input
+          id="door-key"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          value={secret}
+          onInput={(event) => setSecret(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={secret.trim() === '' || isBusy}>
+          Enter
+        </button>
+      </div>
+      <Problem error={error} />
+    </form>
   );
 }
