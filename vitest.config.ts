@@ -73,6 +73,7 @@ const LONG = [
   'test/console/hostile.test.ts',
   'test/console/other-origin.test.ts',
   'test/console/replay.test.ts',
+  'test/console/sign-in.test.ts',
   'test/console/trace-page.test.ts',
   'test/docs/stories.test.ts',
   'test/e2e/stalled-reader.test.ts',

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { AUDIENCE, openAuthority } from '../../../gateway/test/support/auth.js';
+import { checkConsoleAddress, toConsoleAddress } from '../../src/console/console-address.js';
+import { collectKeyLevel, collectScopeLevel } from '../../src/console/console-levels.js';
+import { readConsoleSignIn } from '../../src/console/console-sign-in.js';
+import type { ServeCommandOptions } from '../../src/serve/serve-options.js';
+
+const at = { host: '127.0.0.1', port: 0 };
+const read = (options: Partial<ServeCommandOptions>) =>
+  readConsoleSignIn({ console: at, ...options } as ServeCommandOptions);
+
+describe('an operator without a link', () => {
+  it('enters with the key that was named for it, and no other caller of the gateway does', async () => {
+    const signIn = read({
+      apiKey: ['ops=0123456789abcdef-ops', 'ci=0123456789abcdef-ci'],
+      consoleKey: collectKeyLevel('ops=act'),
+    });
+    expect(await signIn?.authenticate({ apiKey: '0123456789abcdef-ops' })).toEqual({
+      who: 'key:ops',
+      levels: ['look', 'act'],
+    });
+    expect(await signIn?.authenticate({ apiKey: '0123456789abcdef-ci' })).toBeUndefined();
+    expect(await signIn?.authenticate({ apiKey: 'wrong' })).toBeUndefined();
+    expect(await signIn?.authenticate({ apiKey: '' })).toBeUndefined();
+    expect(signIn?.keys).toEqual([{ name: 'key:ops', levels: ['look', 'act'] }]);
+  });
+
+  it('enters with a token of a scope, without the scope that callers of tools need, until the token ends', async () => {
+    const { jwksUrl, token } = await openAuthority();
+    const signIn = read({
+      ...{ jwtJwks: jwksUrl, jwtAudience: [AUDIENCE], jwtScope: ['tools'] },
+      consoleScope: collectScopeLevel('record=ops', collectScopeLevel('look=watch')),
+    });
+    const visitor = await signIn?.authenticate({ jwt: await token({ scope: 'watch ops' }) });
+    expect(visitor).toMatchObject({ levels: ['look', 'act', 'record'] });
+    expect(visitor?.who).toMatch(/^jwt:/);
+    expect(visitor?.until).toBeGreaterThan(Date.now());
+    expect((await signIn?.authenticate({ jwt: await token({ scope: 'watch' }) }))?.levels).toEqual(['look']);
+    expect(await signIn?.authenticate({ jwt: await token({ scope: 'tools' }) })).toBeUndefined();
+  });
+
+  it.each<[Partial<ServeCommandOptions>, string]>([
+    [{ consoleKey: collectKeyLevel('ops=act') }, 'none are accepted'],
+    [{ console: 'off', consoleKey: collectKeyLevel('ops=act'), apiKey: ['ops=k'] }, 'there is none'],
+    [
+      {
+        consoleScope: collectScopeLevel('act=tools'),
+        ...{ jwtJwks: 'http://127.0.0.1:1/keys', jwtAudience: ['a'], jwtScope: ['tools'] },
+      },
+      'every caller of a tool would be an operator',
+    ],
+  ])('is refused where it cannot be: %#', (options, why) => {
+    expect(() => read(options)).toThrow(why);
+  });
+
+  it.each(['ops', 'ops=', 'ops=admin', '=act'])('has a name and a level: %s is refused', (text) => {
+    expect(() => collectKeyLevel(text)).toThrow('It must be NAME=look');
+  });
+});
+
+describe('the address of the console', () => {
+  it('is one of this machine, or is behind something that encrypts', () => {
+    const elsewhere = toConsoleAddress('0.0.0.0:7070');
+    expect(() => checkConsoleAddress(elsewhere, {})).toThrow('other machines can reach it');
+    expect(() => checkConsoleAddress(elsewhere, { consoleBehindTls: true })).toThrow(
+      '--console-behind-tls needs',
+    );
+    checkConsoleAddress(elsewhere, { consoleBehindTls: true, allowHost: ['ops.example'] });
+    for (const text of ['127.0.0.1:0', 'localhost:7070', '[::1]:7070', 'off'])
+      checkConsoleAddress(toConsoleAddress(text), {});
+    expect(() => checkConsoleAddress(undefined, { consoleBehindTls: true })).toThrow(
+      '--console-behind-tls is for',
+    );
+    for (const text of ['127.0.0.1', '127.0.0.1:99999', ':80'])
+      expect(() => toConsoleAddress(text)).toThrow();
+  });
+});
