@@ -19,6 +19,7 @@ import {
 import { passedText, readResult } from './passed-result.js';
 import { recoverAnswerId, recoverId, recoverIdFromEnds } from './recover-id.js';
 import { textPartsOf } from './result-text.js';
+import { encodeRequest, encodeTextResult, idText } from './small-text.js';
 
 /**
  * `release` is called when the bytes are not needed any more, before the largest part of the work. `keepsText`: the text of
@@ -35,10 +36,11 @@ export function decodeLine(bytes: Buffer, release?: () => void, keepsText = fals
   if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
   if (isTooDeep(bytes)) return tooDeep(text);
   release?.();
-  return decodeJson(text, keepsText);
+  // In a line or an event, white space that ends it would cut the message.
+  return decodeJson(text, keepsText && !text.includes('\r') && !text.includes('\n'));
 }
 
-/** For a line that is text already. */
+/** For a line that is text already. Where its text is kept, it has no line break of any kind. */
 export function decodeText(text: string, keepsText = false): Decoded {
   return isTooDeep(text) ? tooDeep(text) : decodeJson(text, keepsText);
 }
@@ -70,7 +72,9 @@ export function decodeValue(value: unknown): Decoded {
 /** One line without its newline; JSON never holds a raw one. Throws `NOT_ENCODABLE` for what JSON cannot hold. */
 export function encodeMessage(message: JsonRpcMessage): string {
   try {
-    return ('result' in message ? encodePassed(message) : encodeExact(message)) ?? JSON.stringify(message);
+    const text =
+      'result' in message ? encodeResult(message) : (encodeExact(message) ?? encodeRequest(message));
+    return text ?? JSON.stringify(message);
   } catch (error) {
     const [why] = messageOf(error).split('\n');
     throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${why}`, {
@@ -79,17 +83,13 @@ export function encodeMessage(message: JsonRpcMessage): string {
   }
 }
 
-/** A result whose text is known. */
-function encodePassed(message: JsonRpcResult): string | undefined {
-  const text = passedText(message.result);
-  if (text !== undefined) return `{"jsonrpc":"2.0","id":${idText(message.id)},"result":${text}}`;
+/** A result whose text is known, or one that is a text. */
+function encodeResult(message: JsonRpcResult): string | undefined {
   const parts = encodeInParts(message);
   // With `+` a large text is copied only when it is written; `join` would copy it here, too.
-  return parts && parts[0] + parts[1] + parts[2];
-}
-
-function idText(id: RequestId): string {
-  return typeof id === 'number' ? String(id) : JSON.stringify(id);
+  if (parts) return parts[0] + parts[1] + parts[2];
+  const text = passedText(message.result) ?? encodeTextResult(message.result);
+  return text === undefined ? undefined : `{"jsonrpc":"2.0","id":${idText(message.id)},"result":${text}}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { DecodedResult, JsonObject, RequestId } from './json-rpc.js';
 import { forgetLargeResults, hasText, LARGE_RESULT, readLargeResult } from './result-text.js';
+import { encodeTextResult } from './small-text.js';
 
 /**
  * The result that was read last, with its text. A bridge answers its client while it handles the answer of its server, and
@@ -17,11 +18,10 @@ let framedAfter = '';
 
 /**
  * Reads an answer that is written as most peers do, and keeps the text of its result until `forgetResults`. Undefined for
- * any other text: then it is parsed as a whole.
+ * any other text: then it is parsed as a whole. The text must not have line breaks: they would cut the message that it is
+ * passed on in.
  */
 export function readResult(text: string): DecodedResult | undefined {
-  // In a line or an event, white space that ends it would cut the message.
-  if (text.includes('\r') || text.includes('\n')) return undefined;
   if (text.length >= LARGE_RESULT) return readLargeResult(text);
   return text.startsWith(RESULT_FIRST) ? readResultFirst(text) : readResultLast(text);
 }
@@ -55,7 +55,8 @@ export function frameResult(sent: JsonObject, inner: JsonObject, before: string,
 export function passedText(result: JsonObject): string | undefined {
   if (result === read) return readText;
   if (result !== framed) return undefined;
-  const inner = framedInner === read ? readText : JSON.stringify(framedInner);
+  const inner =
+    framedInner === read ? readText : (encodeTextResult(framedInner!) ?? JSON.stringify(framedInner));
   framed = undefined;
   framedInner = undefined;
   const members = inner.slice(1, -1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { decodeText, encodeMessage } from '../../src/wire/codec.js';
+import { decodeLine, decodeText, encodeMessage } from '../../src/wire/codec.js';
 import { type DecodedResult, resultMessage } from '../../src/wire/json-rpc.js';
 import { forgetResults, frameResult, isAsRead } from '../../src/wire/passed-result.js';
 
@@ -105,7 +105,7 @@ describe('a result with something before and after its members', () => {
 });
 
 function read(text: string): DecodedResult {
-  const decoded = decodeText(text, true);
+  const decoded = decodeLine(Buffer.from(text), undefined, true);
   expect(decoded.kind).toBe('result');
   return decoded as DecodedResult;
 }

@@ -1,6 +1,6 @@
 import { decidesEra, describe, type ProbeOutcome } from '../../era/classify/classify-probe.js';
 import type { NegotiatedConnection } from '../../era/client/negotiated-connection.js';
-import { envelope } from '../../era/modern/client-request.js';
+import { envelope } from '../../era/modern/client-envelopes.js';
 import { isModernRevision, type ModernRevision } from '../../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { isJsonObject, type JsonObject, requestMessage } from '../../wire/json-rpc.js';

@@ -27,8 +27,9 @@ import { type ClientDialect, carryTo, report, tell } from '../client-dialect-con
 import { TASKS_EXTENSION } from '../extensions.js';
 import { isForeignNotification } from '../methods.js';
 import { toLog } from '../reports.js';
+import { ClientEnvelopes } from './client-envelopes.js';
 import { ClientListens } from './client-listens.js';
-import { envelope, ModernRequest } from './client-request.js';
+import { ModernRequest } from './client-request.js';
 import { ClientRounds } from './client-rounds.js';
 
 /** The client side of the modern era: requests are stateless, and the server sends none. */
@@ -39,10 +40,12 @@ export class ModernClientDialect implements ClientDialect {
   /** Built once for each tenant; a request adds its progress token or log level. */
   readonly #envelopes = new WeakMap<Tenant, JsonObject>();
   readonly #envelopesWithTasks = new WeakMap<Tenant, JsonObject>();
+  readonly #clients: ClientEnvelopes;
   readonly #lingering = new Map<RequestId, { readonly caller: TenantCaller; readonly until: number }>();
 
   constructor(connection: NegotiatedConnection) {
     this.connection = connection;
+    this.#clients = new ClientEnvelopes(connection.verdict.revision);
     this.#rounds = new ClientRounds(connection.settings.maxRounds);
   }
 
@@ -130,15 +133,14 @@ export class ModernClientDialect implements ClientDialect {
 
   /** The `_meta` of the requests of a tenant, or of the client that it makes a request for. */
   envelopeOf({ tenant }: TenantCaller, as: CallerIdentity | undefined, takesTasks = false): JsonObject {
-    const { revision } = this.connection.verdict;
-    if (as) return envelope({ info: as.info ?? tenant.info, capabilities: as.capabilities }, revision);
+    if (as) return this.#clients.of(as.info ?? tenant.info, as.capabilities);
     const kept = takesTasks ? this.#envelopesWithTasks : this.#envelopes;
     const known = kept.get(tenant);
     if (known) return known;
     const { info, answers } = tenant;
     const extensions = takesTasks ? { ...tenant.extensions, [TASKS_EXTENSION]: {} } : tenant.extensions;
     const capabilities = { ...capabilitiesOf(answers), ...(extensions && { extensions }) };
-    const own = envelope({ info, capabilities }, revision);
+    const own = this.#clients.of(info, capabilities);
     kept.set(tenant, own);
     return own;
   }

@@ -3,7 +3,7 @@ import type { OutgoingCall } from '../../exchange/call.js';
 import type { OutboundRequest } from '../../exchange/pending-request.js';
 import { tellNumber } from '../../exchange/tap.js';
 import { isJsonObject, type JsonObject, type RequestId, requestMessage } from '../../wire/json-rpc.js';
-import type { ClientCapabilities, Implementation, LoggingLevel } from '../../wire/model.js';
+import type { LoggingLevel } from '../../wire/model.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
 import { mayExtend, tell } from '../client-dialect-context.js';
 import { takesTasks } from '../extensions.js';
@@ -105,18 +105,6 @@ export class ModernRequest implements OutboundRequest {
     };
     return { ...params, _meta };
   }
-}
-
-/** The `_meta` of every modern request; also used by the probe. */
-export function envelope(
-  who: { readonly info: Implementation; readonly capabilities: ClientCapabilities },
-  revision: string,
-): JsonObject {
-  return {
-    [META.protocolVersion]: revision,
-    [META.clientInfo]: who.info,
-    [META.clientCapabilities]: who.capabilities,
-  };
 }
 
 /** A call with `onLog` wants logs; its own level, or that of the tenant, says which. */
