@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, opendir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { type Clock, systemClock } from '../../async/clock.js';
+import { sha256 } from '../../wire/sha256.js';
 
 /** The era of a server, and when it was determined (milliseconds since 1970). */
 export interface CachedEra {
@@ -125,7 +125,7 @@ function cacheHome(): string {
 }
 
 function fileName(key: string): string {
-  return `${createHash('sha256').update(key).digest('hex')}.json`;
+  return `${sha256(key)}.json`;
 }
 
 function encodeEntry({ era, revision, at }: CachedEra): string {
@@ -143,7 +143,8 @@ function decodeEntry(text: string): CachedEra | undefined {
 
 /** Replaces a file atomically. False when that failed. */
 async function replace(folder: string, name: string, text: string): Promise<boolean> {
-  const draft = join(folder, `${name}.${randomUUID()}${DRAFT}`);
+  // No other process writes this draft. If one did, `wx` would fail, and there would be one entry less.
+  const draft = join(folder, `${name}.${process.pid}-${Math.random().toString(36).slice(2)}${DRAFT}`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(draft, text, { flag: 'wx', mode: 0o600 });

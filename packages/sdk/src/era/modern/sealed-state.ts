@@ -37,25 +37,31 @@ export interface StateSeal {
 
 /** JWE with direct AES-256-GCM. Replicas that share a key can continue each other's replay states. */
 export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSeal {
-  const keys = createStateKeys(given);
+  let keys = given === undefined ? undefined : createStateKeys(given);
+  // A key of our own is made for the first state: few servers ever have one, and `node:crypto` takes long to load.
+  const keysNow = () => {
+    keys ??= createStateKeys([randomBytes(32)]);
+    return keys;
+  };
   return {
     async seal(state, binding, expiresAt, member) {
       const { CompactEncrypt } = await import('jose/jwe/compact/encrypt');
+      const { sealing } = keysNow();
       const body = { ...state, digest: binding.digest, principal: binding.principal ?? null, expiresAt };
       return new CompactEncrypt(Buffer.from(JSON.stringify(body)))
         .setProtectedHeader({
           alg: 'dir',
           enc: 'A256GCM',
-          kid: keys.sealing.name,
+          kid: sealing.name,
           ...(member !== undefined && { member }),
         })
-        .encrypt(keys.sealing.secret);
+        .encrypt(sealing.secret);
     },
     async open(text, binding, now) {
       const { compactDecrypt } = await import('jose/jwe/compact/decrypt');
       let body: unknown;
       try {
-        const { plaintext } = await compactDecrypt(text, ({ kid }) => secretOf(keys.find(kid)), {
+        const { plaintext } = await compactDecrypt(text, ({ kid }) => secretOf(keysNow().find(kid)), {
           keyManagementAlgorithms: ['dir'],
           contentEncryptionAlgorithms: ['A256GCM'],
         });
@@ -127,8 +133,8 @@ interface NamedKey {
   readonly secret: Uint8Array;
 }
 
-function createStateKeys(given: StateKey | readonly StateKey[] | undefined): StateKeys {
-  const list = given === undefined ? [randomBytes(32)] : isList(given) ? given : [given];
+function createStateKeys(given: StateKey | readonly StateKey[]): StateKeys {
+  const list = isList(given) ? given : [given];
   const keys = list.map((key) => named(toSecret(key)));
   const [sealing] = keys;
   if (!sealing) throw new IsthmusError('INVALID_OPTION', `stateKey is an empty list; ${HOW_TO_MAKE_ONE}`);

@@ -33,6 +33,7 @@ export function createModernServerState(
   member: () => string | undefined = () => undefined,
 ): ModernServerState {
   const parked = new ParkedCalls<ModernServerCall>(settings.clock, settings);
+  let home: string | undefined;
   let known: { readonly info: Service['info']; readonly meta: OwnMeta } | undefined;
   return {
     resultMeta({ info }) {
@@ -42,7 +43,10 @@ export function createModernServerState(
     settings,
     parked,
     seal: createStateSeal(settings.stateKey),
-    home: randomUUID(),
+    get home() {
+      home ??= randomUUID();
+      return home;
+    },
     member,
     close: () => parked.close(new IsthmusError('CONNECTION_CLOSED', 'the server stopped')),
   };

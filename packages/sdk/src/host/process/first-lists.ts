@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../errors.js';
 import type { Caller } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
@@ -28,6 +29,8 @@ export async function readFirstLists(caller: Caller, timeoutMs: number): Promise
   for (const kind of kinds) {
     try {
       const items = await readAll(caller, kind, timeoutMs);
+      // The answer of the first call often comes in the same turn, and need not wait for the fingerprint.
+      await nextTurn();
       first ??= { method: `${kind}/list`, items: items.length };
       prints[kind] = createHash('sha256').update(JSON.stringify(items)).digest('base64');
       if (kind === 'tools') for (const name of harmlessTools(items)) harmless.add(name);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock, within } from '../../async/clock.js';
 import type { ChildWatcher } from '../child.js';
 import { isRunning, type ProcStat, readAllStats } from '../proc-stat.js';
@@ -118,9 +117,13 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
   }
 }
 
-/** Unique for each ledger, also for two of one process, and for containers that share a home. */
+/**
+ * Unique for each ledger, also for two of one process, and for containers that share a home. It is not a secret, and
+ * `node:crypto` takes longer to load than all the rest of a ledger.
+ */
 function nameOf({ host }: LedgerRecord): string {
-  return `${host.pid}-${randomBytes(8).toString('hex')}.json`;
+  const [high, low] = [Math.random(), Math.random()].map((part) => Math.floor(part * 2 ** 32).toString(16));
+  return `${host.pid}-${high}-${low}.json`;
 }
 
 const NO_LEDGER: Ledger = { started() {}, ended() {}, reap: async () => [], close() {} };
