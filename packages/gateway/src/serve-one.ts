@@ -37,7 +37,8 @@ export async function serveOne(spec: ServerSpec, options: ServeOneOptions): Prom
   });
   const { bridge } = server;
   host.watch((event) => onHostEvent(event, bridge));
-  void bridge.known.then(onKnown);
+  // The answer to the client comes first.
+  void bridge.known.then((facts) => setImmediate(onKnown, facts));
   await serve(server.service, listener, {
     ownsProcess: true,
     async onClose() {

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { sha256 } from '@isthmus/sdk/internal/wire/sha256.js';
 import { preparePrivateFolder } from '../control/private-socket.js';
 
 /** The paths of the daemon of this user. */
@@ -110,7 +111,7 @@ function socketFolder(folder: string, name: string, uid: number | undefined): st
 }
 
 function short(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+  return sha256(text).slice(0, 8);
 }
 
 /** A part of the names, so that daemons and shims of different protocols do not meet. */

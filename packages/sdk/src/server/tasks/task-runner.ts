@@ -21,12 +21,11 @@ import { channelOfSession, TaskChannels } from './task-channels.js';
 export class TaskRunner {
   readonly settings: TaskSettings;
   readonly channels: TaskChannels;
-  /** Names this process among those that share the store. */
-  readonly worker = randomUUID();
   readonly #running = new Map<string, Run>();
   readonly #perClient = new Map<string, number>();
   /** Places that are taken by tasks in creation. */
   #reserved = 0;
+  #worker: string | undefined;
   #stopBeating: (() => void) | undefined;
   #stopReviewing: (() => void) | undefined;
   #servings = 0;
@@ -34,6 +33,12 @@ export class TaskRunner {
   constructor(settings: TaskSettings) {
     this.settings = settings;
     this.channels = new TaskChannels(settings);
+  }
+
+  /** Names this process among those that share the store. Made for the first task: few servers ever have one. */
+  get worker(): string {
+    this.#worker ??= randomUUID();
+    return this.#worker;
   }
 
   /** Runs a call of a tool, as a task if the plan and the client say so. */
