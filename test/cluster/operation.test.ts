@@ -81,6 +81,34 @@ describe.skipIf(!hasClusterTools)(
       expect(generations(await answers())).toEqual(['2', '2', '2']);
     });
 
+    it('stops a server with stop --all, also for processes that come later, until start --all', async () => {
+      const states = async () =>
+        (await answers()).map(({ answer }) => answer!.servers['notes'] as unknown as { state: string });
+      expect((await isthmus('stop', 'notes', '--all')).code).toBe(0);
+      const later = await cluster.add();
+      await eventually(async () => {
+        expect((await states()).map(({ state }) => state)).toEqual(['off', 'off', 'off', 'off']);
+      });
+      expect((await isthmus('start', 'notes', '--all')).code).toBe(0);
+      await eventually(async () => {
+        expect((await states()).map(({ state }) => state)).toEqual(['ready', 'ready', 'ready', 'ready']);
+      });
+      later.child.kill('SIGTERM');
+      expect((await later.child.exit()).code).toBe(0);
+      cluster.replicas.pop();
+    });
+
+    it('reads the lines of all of them with logs --all', async () => {
+      const { code, stdout } = await isthmus('logs', 'notes', '--all', '--json', '-n', '1000');
+      expect(code).toBe(0);
+      const lines = stdout.trim().split('\n');
+      const found = lines.map((text) => JSON.parse(text) as { replica: string; at: number });
+      expect([...new Set(found.map(({ replica }) => replica))].sort()).toEqual((await replicaIds()).sort());
+      expect(found.map(({ at }) => at)).toEqual(found.map(({ at }) => at).sort((a, b) => a - b));
+      const [first] = await replicaIds();
+      expect((await isthmus('logs', 'notes', '--all')).stdout).toContain(` ${first} -- ready after `);
+    });
+
     it('is told which server does not exist, before anything is done', async () => {
       const { code, stderr } = await isthmus('stop', 'nots', '--all');
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Did you mean notes?') });

@@ -12,6 +12,8 @@ export interface LogLine {
   readonly level?: string | undefined;
   readonly pid?: number | undefined;
   readonly generation?: number | undefined;
+  /** Of which process of a cluster it is, where lines of several are shown. */
+  readonly replica?: string | undefined;
   /** How many lines before this one were dropped, because the reader was too slow. */
   readonly missed?: number;
 }

@@ -5,7 +5,7 @@ import { events } from '@isthmus/sdk/internal/events.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { Logger } from 'pino';
 import { type AuditOptions, openAudit } from './audit/open-audit.js';
-import { MemberDesk, type MemberRequest } from './cluster/member-desk.js';
+import { MemberDesk, type OperatorRequest } from './cluster/member-desk.js';
 import {
   type ConsoleAccess,
   type ConsoleLink,
@@ -195,6 +195,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     start: (name) => redacted(() => gateway.unit(name).switch(true)),
     reload,
     logs(name, wanted, signal) {
+      if (wanted.all) return inCluster().logs(name, wanted, signal);
       if (name !== undefined) gateway.unit(name);
       return tail.read(name, wanted, signal);
     },
@@ -202,12 +203,23 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
       return { url: (await console.open()).link(access) };
     },
     async members(request) {
-      if (!desk) throw new IsthmusError('INVALID_OPTION', 'This gateway is not in a cluster');
-      return desk.askAll(request);
+      return inCluster().askAll(request);
     },
     shutdown: () => void close(),
   };
-  const desk = cluster && new MemberDesk(cluster, (request) => performHere(controlled, request), clock.now);
+  const desk =
+    cluster &&
+    new MemberDesk({
+      cluster,
+      perform: (request) => performHere(controlled, request),
+      controlled,
+      warn,
+      clock,
+    });
+  const inCluster = (): MemberDesk => {
+    if (desk) return desk;
+    throw new IsthmusError('INVALID_OPTION', 'This gateway is not in a cluster');
+  };
   const console = new LazyConsole(
     openConsole &&
       (() =>
@@ -240,7 +252,10 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
 }
 
 /** Does in this process what an operator asks of all of them. */
-async function performHere(controlled: Controlled, { action, server = '' }: MemberRequest): Promise<unknown> {
+async function performHere(
+  controlled: Controlled,
+  { action, server = '' }: OperatorRequest,
+): Promise<unknown> {
   switch (action) {
     case 'status':
       return controlled.status();

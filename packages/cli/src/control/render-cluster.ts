@@ -17,6 +17,9 @@ export function problemsOf(answers: readonly MemberAnswer[]): readonly string[] 
     if (cluster?.store.up === false) problems.push(`${cluster.replica}: Redis does not answer.`);
     if (!ready) problems.push(`${cluster?.replica}: not ready; isthmus status shows its servers.`);
   }
+  for (const stranger of new Set(all.flatMap(({ cluster }) => cluster?.strangers ?? []))) {
+    problems.push(`${oneLine(stranger)}: has another secret, so it does not belong to this cluster.`);
+  }
   for (const [name, replicas] of differing(all)) {
     problems.push(`${oneLine(name)}: ${replicas.join(', ')} has another definition than most.`);
   }

@@ -16,6 +16,8 @@ export interface ClusterStatus {
   readonly adopted: number;
   readonly store: { readonly up: boolean; readonly latencyMs: number | undefined; readonly failures: number };
   readonly members: readonly ClusterMemberStatus[];
+  /** Processes with the same name of the cluster in the same Redis, and another secret. */
+  readonly strangers: readonly string[];
   /** A digest of the definition of each server. Processes with the same configuration have the same digests. */
   readonly definitions: Readonly<Record<string, string>>;
 }
@@ -53,6 +55,7 @@ export function clusterStatus(cluster: Cluster, specs: readonly GatewayServerSpe
         startedAt: new Date(startedAt).toISOString(),
       }))
       .sort((a, b) => a.startedAt.localeCompare(b.startedAt)),
+    strangers: members.strangers,
     // With the secret, because definitions can hold passwords that are easy to guess.
     definitions: Object.fromEntries(
       specs.map((spec) => [spec.name, keys.mac('member', JSON.stringify(spec)).toString('base64url')]),

@@ -54,8 +54,12 @@ export function controlClient(path: string, options: ControlClientOptions = {}):
     stop: (name) => act(name, 'stop'),
     start: (name) => act(name, 'start'),
     reload: async () => (await ask('POST /reload', actionMs)) as ReloadReport,
-    async *logs(name, { lines, follow }, signal) {
-      const query = new URLSearchParams({ lines: `${lines}`, follow: `${follow}` });
+    async *logs(name, { lines, follow, all }, signal) {
+      const query = new URLSearchParams({
+        lines: `${lines}`,
+        follow: `${follow}`,
+        ...(all && { all: 'true' }),
+      });
       if (name !== undefined) query.set('server', name);
       try {
         if (signal.aborted) return;

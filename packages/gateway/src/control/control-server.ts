@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
-import type { MemberRequest } from '../cluster/member-desk.js';
+import type { OperatorRequest } from '../cluster/member-desk.js';
 import type { LogLine } from '../log-tail.js';
 import type { LoginManager } from '../logins/login-manager.js';
 import { beginLogin, performLogins } from '../logins/login-requests.js';
@@ -164,7 +164,7 @@ async function perform(controlled: Controlled, wanted: string, request: Incoming
   return controlled[action as 'restart' | 'stop' | 'start'](decodeName(name!));
 }
 
-function memberRequestOf({ action, server }: Readonly<Record<string, unknown>>): MemberRequest {
+function memberRequestOf({ action, server }: Readonly<Record<string, unknown>>): OperatorRequest {
   const isOfServer = action === 'restart' || action === 'stop' || action === 'start';
   if (isOfServer && typeof server === 'string') return { action, server };
   if (action === 'status' || action === 'reload') return { action };
@@ -194,7 +194,9 @@ async function sendLogs(
   const lines = query.get('lines') ?? '100';
   const follow = query.get('follow') ?? 'false';
   if (!/^\d{1,9}$/.test(lines)) throw invalidRequest('"lines" must be a number, 0 or more');
+  const all = query.get('all') ?? 'false';
   if (!/^(true|false)$/.test(follow)) throw invalidRequest('"follow" must be true or false');
+  if (!/^(true|false)$/.test(all)) throw invalidRequest('"all" must be true or false');
   const gone = new AbortController();
   const end = () => gone.abort();
   response.once('close', end);
@@ -204,7 +206,7 @@ async function sendLogs(
     closing.addEventListener('abort', end);
     if (closing.aborted) end();
   }
-  const wanted = { lines: Number(lines), follow: follow === 'true' };
+  const wanted = { lines: Number(lines), follow: follow === 'true', all: all === 'true' };
   try {
     const found = controlled.logs(query.get('server') ?? undefined, wanted, gone.signal);
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();

@@ -1,6 +1,6 @@
 import { IsthmusError, type LocalErrorCode, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { MemberAnswer, MemberRequest } from '../cluster/member-desk.js';
+import type { MemberAnswer, OperatorRequest } from '../cluster/member-desk.js';
 import type { LogLine } from '../log-tail.js';
 import type { GatewayStatus } from '../server-state.js';
 
@@ -19,7 +19,7 @@ export interface Controlled {
   /** A link to the console, for a person with these rights. Refused where there is none. */
   console(access: ConsoleAccess): Promise<ConsoleLink>;
   /** Asks all processes of the cluster. Refused where there is none. */
-  members(request: MemberRequest): Promise<readonly MemberAnswer[]>;
+  members(request: OperatorRequest): Promise<readonly MemberAnswer[]>;
   /** Begins to end the gateway. */
   shutdown(): void;
 }
@@ -36,6 +36,8 @@ export interface LogsOptions {
   /** How many of the existing lines. */
   readonly lines: number;
   readonly follow: boolean;
+  /** Of all processes of the cluster. */
+  readonly all?: boolean | undefined;
 }
 
 /** What reading the configuration again has changed: names of servers. */

@@ -1,7 +1,7 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { ControlClient } from '../control/control-client.js';
 import type { Controlled, LogsOptions, ReloadReport } from '../control/protocol.js';
-import type { LogLine } from '../log-tail.js';
+import { mergeLogs } from '../merge-logs.js';
 import { mergeStatus, type WorkersFacts } from './merge-status.js';
 
 export interface ControlWorkersOptions {
@@ -51,7 +51,12 @@ export function controlWorkers({ facts, workers, shutdown }: ControlWorkersOptio
       const reports = await each((worker) => worker.reload());
       return reports.find(({ problem }) => problem !== undefined) ?? reports[0]!;
     },
-    logs: (name, options, signal) => mergedLogs(all(), name, options, signal),
+    logs(name, options, signal) {
+      // One of them asks the others, and those of other machines.
+      if (options.all) return all()[0]!.logs(name, options, signal);
+      const sources = all().map((worker) => (wanted: LogsOptions) => worker.logs(name, wanted, signal));
+      return mergeLogs(sources, options, signal);
+    },
     console: (access) => all()[0]!.console(access),
     // The workers are members of one cluster, so one of them asks the others.
     members: (request) => all()[0]!.members(request),
@@ -60,49 +65,4 @@ export function controlWorkers({ facts, workers, shutdown }: ControlWorkersOptio
       for (const name of off) await worker.stop(name).catch(() => {});
     },
   };
-}
-
-/** First the last lines of all workers in the order of time, then new ones as they come. */
-async function* mergedLogs(
-  workers: readonly ControlClient[],
-  name: string | undefined,
-  { lines, follow }: LogsOptions,
-  signal: AbortSignal,
-): AsyncGenerator<LogLine> {
-  const last = await Promise.all(
-    workers.map(async (worker) => {
-      const found: LogLine[] = [];
-      for await (const line of worker.logs(name, { lines, follow: false }, signal)) found.push(line);
-      return found;
-    }),
-  );
-  const sorted = last.flat().sort((a, b) => a.at - b.at);
-  yield* lines === 0 ? [] : sorted.slice(-lines);
-  if (!follow || signal.aborted) return;
-  const feeds = workers.map((worker) =>
-    worker.logs(name, { lines: 0, follow: true }, signal)[Symbol.asyncIterator](),
-  );
-  const next = new Map(feeds.map((feed) => [feed, take(feed)]));
-  while (next.size > 0) {
-    const { feed, result } = await Promise.race(next.values());
-    if (result.done) next.delete(feed);
-    else {
-      next.set(feed, take(feed));
-      yield result.value;
-    }
-  }
-}
-
-interface Taken {
-  readonly feed: AsyncIterator<LogLine>;
-  readonly result: IteratorResult<LogLine>;
-}
-
-/** A worker that has ended has no more lines. */
-async function take(feed: AsyncIterator<LogLine>): Promise<Taken> {
-  try {
-    return { feed, result: await feed.next() };
-  } catch {
-    return { feed, result: { done: true, value: undefined } };
-  }
 }

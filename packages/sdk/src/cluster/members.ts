@@ -45,8 +45,10 @@ export class Members {
   readonly #onDoubt = new Set<() => void>();
   #self = newMemberId();
   #facts: MemberFacts;
-  #isFactsTold = false;
+  /** The facts that the store has of this member. */
+  #told: MemberFacts | undefined;
   #known = new Map<string, Member>();
+  #strangers: readonly string[] = [];
   /** The facts of each as the store has them. */
   #sealed = new Map<Member, Uint8Array>();
   /** Earlier ids of members that live. */
@@ -78,6 +80,11 @@ export class Members {
   /** All that live, this one included. */
   get all(): readonly Member[] {
     return [...this.#known.values()];
+  }
+
+  /** Those whose facts this member cannot open: they have another secret. They are no members. */
+  get strangers(): readonly string[] {
+    return this.#strangers;
   }
 
   /** Whether the store answers. */
@@ -160,7 +167,6 @@ export class Members {
   /** Tells the others something else of this member. */
   async say(facts: Partial<Omit<MemberFacts, 'formerly'>>): Promise<void> {
     this.#facts = { ...this.#facts, ...facts };
-    this.#isFactsTold = false;
     if (!this.#hasJoined) return;
     // A beat that is under way has the old facts.
     await this.#beating;
@@ -207,7 +213,7 @@ export class Members {
     const sentAt = clock.now();
     let answer: BeatAnswer;
     try {
-      const told = this.#isFactsTold;
+      const told = this.#told === this.#facts;
       answer = await this.#send();
       if (answer.isFenced) {
         this.#facts = { ...this.#facts, formerly: [...this.#facts.formerly, this.#self].slice(-MAX_FORMER) };
@@ -236,12 +242,14 @@ export class Members {
 
   async #send(again = false): Promise<BeatAnswer> {
     const { store, keys } = this.#options;
-    const isNews = again || !this.#isFactsTold;
+    // They can change while the store works.
+    const own = this.#facts;
+    const isNews = again || this.#told !== own;
     const facts = isNews
-      ? keys.sealer('member', this.#self).seal(Buffer.from(JSON.stringify(this.#facts)))
+      ? keys.sealer('member', this.#self).seal(Buffer.from(JSON.stringify(own)))
       : undefined;
     const answer = await store.beat({ member: this.#self, facts, ttlMs: TTL_MS });
-    if (!answer.isFenced) this.#isFactsTold = true;
+    if (!answer.isFenced) this.#told = own;
     return answer;
   }
 
@@ -249,16 +257,23 @@ export class Members {
   #take({ members }: BeatAnswer): void {
     const known = new Map<string, Member>();
     const sealed = new Map<Member, Uint8Array>();
+    const strangers: string[] = [];
     for (const { member: id, facts } of members) {
       const before = this.#known.get(id);
       const isSame = before && Buffer.compare(this.#sealed.get(before)!, facts) === 0;
       const member = isSame ? before : this.#readFacts(id, facts);
-      if (!member) continue;
+      if (!member) {
+        strangers.push(id);
+        continue;
+      }
       known.set(id, member);
       sealed.set(member, facts);
     }
     const isSame =
-      known.size === this.#known.size && [...known].every(([id, each]) => this.#known.get(id) === each);
+      known.size === this.#known.size &&
+      [...known].every(([id, each]) => this.#known.get(id) === each) &&
+      strangers.join() === this.#strangers.join();
+    this.#strangers = strangers;
     this.#known = known;
     this.#sealed = sealed;
     if (isSame) return;

@@ -98,6 +98,33 @@ describe('the members of a cluster', () => {
     expect(b.standingOf(id)).toBe('gone');
   });
 
+  it('hear what a member says while it beats', async () => {
+    const { clock, a, b } = await pair();
+    // This beat has the facts of before.
+    const beating = b.refresh();
+    await b.say({ state: 'draining' });
+    await beating;
+    await pass(clock, 250);
+    expect(a.find(b.self)?.state).toBe('draining');
+  });
+
+  it('know which processes have another secret, and do not count them', async () => {
+    const { clock, store, a } = await pair();
+    const other = member(
+      store,
+      clock,
+      'http://c:1',
+      createClusterKeys('another secret, long enough for a test'),
+    );
+    await other.join();
+    await pass(clock, 1000);
+    expect([a.strangers, a.all.length]).toEqual([[other.self], 2]);
+    expect([other.strangers.length, other.all.length]).toEqual([2, 1]);
+    await other.leave();
+    await pass(clock, 1000);
+    expect(a.strangers).toEqual([]);
+  });
+
   it('go on under another name when they were fenced, and are found under the old one', async () => {
     const { clock, a, b } = await pair();
     const before = a.self;

@@ -24,6 +24,7 @@ export function logsCommand(): Command {
     .argument('[name]', 'a server of the gateway; without it, all of them')
     .option('-f, --follow', 'keep printing new lines, until Ctrl-C')
     .option('-n, --lines <count>', 'number of past lines', toCount, 100)
+    .option('--all', 'of a cluster: of all its processes')
     .option('--json', 'one JSON object per line')
     .action(async (name: string | undefined, options: LogsCommandOptions) => {
       process.exitCode = await runLogs(name, options, { terminal: processTerminal() });
@@ -36,10 +37,10 @@ export function runLogs(
   context: ControlContext & { readonly signal?: AbortSignal },
 ): Promise<number> {
   const { terminal, signal = new AbortController().signal } = context;
-  const { lines, follow = false, json } = options;
+  const { lines, follow = false, json, all } = options;
   return withGateway({ ...options, server: name }, context, async (client) => {
     if (name !== undefined) serverOf(await client.status(), name);
-    for await (const line of client.logs(name, { lines, follow }, signal)) {
+    for await (const line of client.logs(name, { lines, follow, all }, signal)) {
       const text = json ? `${JSON.stringify(line)}\n` : renderLogLine(line, terminal, name === undefined);
       if (!terminal.stdout.write(text)) await drained(terminal.stdout);
     }
@@ -54,10 +55,11 @@ function renderLogLine(
   { readsOutput, out }: Pick<Terminal, 'readsOutput' | 'out'>,
   showServer: boolean,
 ): string {
-  const { server, at, source, level, missed } = line;
+  const { server, at, source, level, missed, replica } = line;
   const time = new Date(at).toISOString();
   const when = out.dim(readsOutput ? time.slice(11, 23) : time);
-  const who = showServer ? ` ${out.cyan(oneLine(server))}` : '';
+  const where = replica === undefined ? '' : ` ${out.dim(oneLine(replica))}`;
+  const who = showServer ? `${where} ${out.cyan(oneLine(server))}` : where;
   const text = printable(line.text).replaceAll('\n', ' ').trimEnd();
   const said = source === 'stderr' ? text : source === 'log' ? `[${level ?? 'info'}] ${text}` : `-- ${text}`;
   const gap = missed === undefined ? '' : `${when}${who} ${out.yellow(`-- ${missed} lines were left out`)}\n`;
@@ -85,11 +87,13 @@ function toCount(text: string): number {
 }
 
 const HELP = `
-Lines that begin with -- are events of the gateway. It keeps the last thousand lines of each server.
+Lines that begin with -- are events of the gateway. It keeps the last thousand lines of each server. With --all each line
+has the name of its process; -f follows the processes that are there when it begins.
 
 Examples:
   isthmus logs weather
   isthmus logs -f                                  # all servers, continuously
+  isthmus logs weather --all                       # of all processes of a cluster
   isthmus logs weather -n 1000 --json | jq -r 'select(.source == "stderr") | .text'
 
 Exit codes:

@@ -116,7 +116,10 @@ export class PeerClient {
       },
       data: (chunk) => chunks.push(chunk) > 0,
       end: () => resolve({ status, body: Buffer.concat(chunks) }),
-      failed: ({ why }) => reject(new IsthmusError('ADDRESS_UNAVAILABLE', `${to.id} did not answer: ${why}`)),
+      failed({ kind, why }) {
+        const code = kind === 'not-here' ? 'REFUSED_BY_PEER' : 'ADDRESS_UNAVAILABLE';
+        reject(new IsthmusError(code, `${to.id} did not answer: ${why}`));
+      },
     });
     const callOff = this.#options.clock.after(timeoutMs, () => {
       call.abort();
