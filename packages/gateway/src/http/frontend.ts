@@ -119,6 +119,7 @@ export class HttpFrontend {
             for (const each of gone) this.#places.delete(each);
             await listening.stop();
           },
+          idle: async () => listening.idle?.(),
           release: async () => listening.release?.(),
         };
       },

@@ -54,7 +54,8 @@ export interface AssembleOptions {
 export interface PeerListener {
   /** As the others reach it. */
   readonly address: string;
-  close(): Promise<void>;
+  /** `isTold`: the others hear that this member has left. */
+  close(isTold: boolean): Promise<void>;
 }
 
 /** Puts a cluster together and joins it. Rejects when the store cannot be reached. */
@@ -78,9 +79,9 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
   let leaving: Promise<void> | undefined;
   const leave = async () => {
     await sessions.settled();
-    await known.leave();
+    const isTold = await known.leave();
     sessions.close();
-    await peers.close();
+    await peers.close(isTold);
     if (options.ownsStore) await store.close();
   };
   const cluster: Cluster = {

@@ -15,8 +15,8 @@ export type LoggedEvent =
 export interface SessionLog {
   /** Written later, with all entries of this turn. Nothing waits for it. */
   append(entry: LoggedEvent): void;
-  /** Undefined: the store did not answer. */
-  read(): Promise<readonly LoggedEvent[] | undefined>;
+  /** Asks again for a while when the store does not answer. Then the events count as lost. */
+  read(): Promise<readonly LoggedEvent[]>;
 }
 
 export interface EventLogsOptions {
@@ -48,17 +48,25 @@ export class EventLogs {
     return {
       append: (entry) => this.#append(key, entry, sealerOf()),
       read: async () => {
-        try {
-          const sealed = await this.#options.store.read(key);
-          return sealed.flatMap((each) => {
-            const plain = sealerOf().open(each);
-            return plain ? [JSON.parse(plain.toString()) as LoggedEvent] : [];
-          });
-        } catch {
-          return undefined;
-        }
+        const sealed = await this.#read(key);
+        return sealed.flatMap((each) => {
+          const plain = sealerOf().open(each);
+          return plain ? [JSON.parse(plain.toString()) as LoggedEvent] : [];
+        });
       },
     };
+  }
+
+  async #read(key: string): Promise<readonly Uint8Array[]> {
+    const { clock, store } = this.#options;
+    for (const until = clock.now() + READ_MS; clock.now() < until; ) {
+      try {
+        return await store.read(key);
+      } catch {
+        await new Promise<void>((resolve) => void clock.after(READ_PAUSE_MS, resolve));
+      }
+    }
+    return [];
   }
 
   #append(key: string, entry: LoggedEvent, sealer: Sealer): void {
@@ -107,3 +115,6 @@ interface DueEntries {
 const KEPT_MS = 60_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const PAUSE_MS = 5000;
+/** A client waits for the rest of an answer. */
+const READ_MS = 3000;
+const READ_PAUSE_MS = 200;

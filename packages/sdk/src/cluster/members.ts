@@ -184,8 +184,9 @@ export class Members {
     this.#onDoubt.add(callback);
   }
 
-  async leave(): Promise<void> {
-    if (this.#hasLeft) return;
+  /** False: the others cannot be told at the moment, and find out by themselves. */
+  async leave(): Promise<boolean> {
+    if (this.#hasLeft) return false;
     this.#hasLeft = true;
     this.#stopTimer();
     this.#unsubscribe();
@@ -193,8 +194,9 @@ export class Members {
     try {
       await this.#options.store.leave(this.#self);
       this.#announce();
+      return true;
     } catch {
-      // The others find out.
+      return false;
     }
   }
 

@@ -39,6 +39,8 @@ export class OwnedSessions {
   readonly #options: OwnedSessionsOptions;
   readonly #owned = new Map<string, Ownership>();
   readonly #releasing = new Set<Promise<void>>();
+  /** Another member may have taken them over. */
+  readonly #doubtful = new Set<Ownership>();
   /** Records that could not be written. */
   readonly #unwritten = new Set<Ownership>();
   #stopRetrying: (() => void) | undefined;
@@ -48,7 +50,10 @@ export class OwnedSessions {
   constructor(options: OwnedSessionsOptions) {
     const { members, clock } = options;
     this.#options = options;
-    members.onDoubt(() => void this.#reconcile());
+    members.onDoubt(() => {
+      for (const ownership of this.#owned.values()) this.#doubtful.add(ownership);
+      void this.#reconcile();
+    });
     const touch = () => {
       void this.#touch();
       this.#stopTouching = clock.after(TOUCH_EVERY_MS, touch, { background: true });
@@ -74,6 +79,16 @@ export class OwnedSessions {
   changed(id: string): void {
     const ownership = this.#owned.get(id);
     if (ownership) void this.#write(ownership);
+  }
+
+  /**
+   * Undefined if the session is owned here without a doubt, or not at all. Otherwise a promise that settles when the store
+   * was asked, or did not answer.
+   */
+  confirm(id: string): Promise<void> | undefined {
+    if (this.#doubtful.size === 0) return undefined;
+    const ownership = this.#owned.get(id);
+    return ownership && this.#doubtful.has(ownership) ? this.#confirm(ownership) : undefined;
   }
 
   /** Takes over a session that has no owner, or whose owner is `from`. */
@@ -132,6 +147,7 @@ export class OwnedSessions {
   #forget(id: string): Ownership | undefined {
     const ownership = this.#owned.get(id);
     this.#owned.delete(id);
+    if (ownership) this.#doubtful.delete(ownership);
     return ownership;
   }
 
@@ -185,8 +201,10 @@ export class OwnedSessions {
     if (this.#unwritten.size > 0) this.#scheduleRetry();
   }
 
-  #lose({ session }: Ownership): void {
-    this.#owned.delete(session.id);
+  #lose(ownership: Ownership): void {
+    const { session } = ownership;
+    if (this.#owned.get(session.id) === ownership) this.#owned.delete(session.id);
+    this.#doubtful.delete(ownership);
     session.lost();
   }
 
@@ -218,40 +236,21 @@ export class OwnedSessions {
   }
 
   /**
-   * Others may have taken sessions over while this member was silent, and the store may have lost records. Each session is
-   * claimed again; what another member has by now is given up.
+   * Others may have taken sessions over while this member was silent, and the store may have lost records. Each record is
+   * written again. The store refuses that if another member has had the session since: its epoch is later.
    */
   async #reconcile(): Promise<void> {
     if (this.#reconciling) return;
     this.#reconciling = true;
-    try {
-      const all = [...this.#owned.values()];
-      for (let at = 0; at < all.length; at += AT_ONCE) {
-        await Promise.all(all.slice(at, at + AT_ONCE).map((each) => this.#confirm(each)));
-      }
-    } finally {
-      this.#reconciling = false;
+    while (this.#doubtful.size > 0) {
+      await Promise.all([...this.#doubtful].slice(0, AT_ONCE).map((each) => this.#confirm(each)));
     }
+    this.#reconciling = false;
   }
 
   async #confirm(ownership: Ownership): Promise<void> {
-    const { store, members } = this.#options;
-    const { session } = ownership;
-    if (this.#owned.get(session.id) !== ownership) return;
-    const key = sessionKey(session.id);
-    const by = members.self;
-    const claim = { by, from: members.own.formerly.at(-1), ttlMs: session.ttlMs };
-    const answer = await store.claim(key, claim).catch(() => undefined);
-    // A later epoch in the store wins over what is written late.
-    if (!answer) return this.#writeLater(ownership);
-    if (answer.kind === 'held') return this.#lose(ownership);
-    if (answer.kind === 'mine' && answer.epoch !== ownership.epoch + 1) {
-      // Another member has had it in between and has released it. Its record is newer than what is known here.
-      this.#lose(ownership);
-      return void store.release(key, { by, epoch: answer.epoch }).catch(() => {});
-    }
-    if (answer.kind === 'mine') ownership.epoch = answer.epoch;
     await this.#write(ownership);
+    this.#doubtful.delete(ownership);
   }
 }
 

@@ -156,6 +156,8 @@ export interface Listening {
   readonly ended: Promise<void>;
   /** Stops accepting and frees the address. Open connections go on. A second call is harmless. */
   stop(): Promise<void>;
+  /** Settles when no other process works on a request that came here. Called after `stop`. */
+  idle?(): Promise<void>;
   /** Called when all connections are over: closes their sockets, within a bound. */
   release?(): Promise<void>;
 }

@@ -115,7 +115,11 @@ export async function serve(
   const closeAll = async (graceMs: number, abortMs = 0) => {
     leaving = true;
     await Promise.all(listening.map((each) => each.stop()));
-    await Promise.all(open.values().map((served) => served.close(graceMs, abortMs)));
+    const idle = Promise.all(listening.map((each) => each.idle?.()));
+    await Promise.all([
+      within(settings.clock, graceMs, idle),
+      ...open.values().map((served) => served.close(graceMs, abortMs)),
+    ]);
     await Promise.all(listening.map((each) => each.release?.()));
     runtime.close();
     await stopServing?.();

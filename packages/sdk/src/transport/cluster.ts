@@ -88,9 +88,9 @@ export async function joinCluster(given: JoinClusterOptions): Promise<Cluster> {
       Object.assign(peers, { client, server });
       return {
         address: options.advertise ?? address,
-        async close() {
+        async close(isTold) {
           await client.close();
-          await server.close();
+          await server.close(isTold);
         },
       };
     },

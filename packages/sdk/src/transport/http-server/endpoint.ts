@@ -62,6 +62,7 @@ export class Endpoint {
       address: `http handler${this.settings.path ?? ''}`,
       ended: this.#ended.promise,
       stop: async () => this.stop(),
+      idle: async () => this.#replicas?.idle(),
       release: async () => this.#replicas?.close(),
     };
   }

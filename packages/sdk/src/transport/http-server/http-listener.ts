@@ -29,6 +29,7 @@ export function httpListener(options: HttpListenOptions): Listener {
           endpoint.stop();
           server.stop();
         },
+        idle: async () => listening.idle?.(),
         async release() {
           await listening.release?.();
           await server.release();

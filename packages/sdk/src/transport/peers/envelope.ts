@@ -98,21 +98,21 @@ function partsOf({ from, to, sequence, time, length, digest }: PeerHeader): stri
 export class ReplayGuard {
   readonly #senders = new Map<string, { highest: number; usedAt: number; readonly bits: Uint32Array }>();
 
-  /** False: a request with this number has come already, or is too old to tell. */
-  accept({ from, sequence, time }: PeerHeader, now: number): boolean {
+  /** `used`: a request with this number has come already. `refused`: it is too old to tell. */
+  accept({ from, sequence, time }: PeerHeader, now: number): 'new' | 'used' | 'refused' {
     if (!(Math.abs(now - time) <= MAX_SKEW_MS) || !Number.isSafeInteger(sequence) || sequence < 1)
-      return false;
+      return 'refused';
     const sender = this.#sender(from, now);
-    if (!sender || sequence <= sender.highest - WINDOW) return false;
+    if (!sender || sequence <= sender.highest - WINDOW) return 'refused';
     const { bits } = sender;
     sender.usedAt = now;
     if (sequence > sender.highest) {
       const first = Math.max(sender.highest + 1, sequence - WINDOW + 1);
       for (let each = first; each < sequence; each += 1) bits[(each % WINDOW) >> 5]! &= ~(1 << (each & 31));
       sender.highest = sequence;
-    } else if (bits[(sequence % WINDOW) >> 5]! & (1 << (sequence & 31))) return false;
+    } else if (bits[(sequence % WINDOW) >> 5]! & (1 << (sequence & 31))) return 'used';
     bits[(sequence % WINDOW) >> 5]! |= 1 << (sequence & 31);
-    return true;
+    return 'new';
   }
 
   #sender(from: string, now: number) {
@@ -134,6 +134,8 @@ export class ReplayGuard {
 export const PEER_HEADER = 'isthmus-peer';
 /** The status of a member that does not have what it was asked for. It has done nothing. */
 export const NOT_HERE = 421;
+/** The status of a request that has come already. It is not served again. */
+export const SEEN = 425;
 const FORMAT = '1';
 const REQUEST = 'request';
 const ANSWER = 'answer';

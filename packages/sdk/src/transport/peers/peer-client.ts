@@ -12,6 +12,7 @@ import {
   PEER_HEADER,
   type PeerHeader,
   type PeerRequest,
+  SEEN,
   signHeader,
 } from './envelope.js';
 import type { PeerTls } from './peer-server.js';
@@ -68,12 +69,15 @@ export class PeerClient {
     this.#undici = undici;
   }
 
-  /** Ends requests to members that are gone, and connections to their addresses. */
+  /** Ends connections to members that are gone, and a moment later the requests to them: one that left may still answer. */
   reviewMembers(): void {
-    const members = this.#options.members();
-    for (const call of [...this.#underWay]) {
-      if (members.standingOf(call.to) === 'gone') call.give('the member is gone');
-    }
+    const { members: find, clock } = this.#options;
+    const members = find();
+    const isGone = ({ to }: CallUnderWay) => members.standingOf(to) === 'gone';
+    const endLost = () => {
+      for (const call of [...this.#underWay]) if (isGone(call)) call.give('the member is gone');
+    };
+    if ([...this.#underWay].some(isGone)) clock.after(LAST_ANSWERS_MS, endLost, { background: true });
     const addresses = new Set(members.all.map(({ address }) => address));
     for (const [address, pool] of this.#pools) {
       if (addresses.has(address)) continue;
@@ -94,14 +98,15 @@ export class PeerClient {
       length: frame.length,
       digest: digestFrame(frame),
     };
-    const call = new CallUnderWay(to.id, header, keys, sink, () => this.#underWay.delete(call));
-    this.#underWay.add(call);
     const headers = { [PEER_HEADER]: signHeader(keys, header), 'content-length': String(frame.length) };
-    try {
-      this.#poolAt(to.address).dispatch({ path: '/', method: 'POST', headers, body: frame }, call);
-    } catch (error) {
-      call.fail({ kind: 'unreachable', why: messageOf(error) });
-    }
+    const call = new CallUnderWay(to.id, header, keys, sink, {
+      dispatch: () => {
+        this.#poolAt(to.address).dispatch({ path: '/', method: 'POST', headers, body: frame }, call);
+      },
+      onOver: () => this.#underWay.delete(call),
+    });
+    this.#underWay.add(call);
+    call.begin();
     return call;
   }
 
@@ -155,7 +160,16 @@ export class PeerClient {
   }
 }
 
-/** Turns what undici reports into what the sink is told. */
+interface CallContext {
+  /** Sends the request, as it was signed. */
+  dispatch(): void;
+  onOver(): void;
+}
+
+/**
+ * Turns what undici reports into what the sink is told. A request whose connection breaks before its answer begins is sent
+ * again as it was signed: the member serves it once, and says if it has come already.
+ */
 class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
   readonly to: string;
   readonly #header: PeerHeader;
@@ -163,14 +177,27 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
   readonly #sink: PeerAnswerSink;
   readonly #onOver: () => void;
   #controller: Dispatcher.DispatchController | undefined;
+  /** Until the answer begins. */
+  #dispatch: (() => void) | undefined;
+  #attempts = 0;
   #isOver = false;
 
-  constructor(to: string, header: PeerHeader, keys: ClusterKeys, sink: PeerAnswerSink, onOver: () => void) {
+  constructor(to: string, header: PeerHeader, keys: ClusterKeys, sink: PeerAnswerSink, context: CallContext) {
     this.to = to;
     this.#header = header;
     this.#keys = keys;
     this.#sink = sink;
-    this.#onOver = onOver;
+    this.#onOver = context.onOver;
+    this.#dispatch = context.dispatch;
+  }
+
+  begin(): void {
+    this.#attempts += 1;
+    try {
+      this.#dispatch?.();
+    } catch (error) {
+      this.fail({ kind: this.#attempts > 1 ? 'lost' : 'unreachable', why: messageOf(error) });
+    }
   }
 
   resume(): void {
@@ -184,7 +211,7 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
 
   /** Ends the request from this side. */
   give(why: string): void {
-    this.fail({ kind: this.#controller ? 'lost' : 'unreachable', why });
+    this.fail({ kind: this.#wasSent ? 'lost' : 'unreachable', why });
     this.#controller?.abort(ABORTED);
   }
 
@@ -204,9 +231,12 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#isOver) return;
+    // The request need not be kept any more.
+    this.#dispatch = undefined;
     const { [PEER_HEADER]: proof, ...rest } = headers;
+    const isRefused = status === 403 && proof === undefined && this.#attempts === 1;
     if (!isProofOf(this.#keys, String(proof ?? ''), this.#header, status)) {
-      const kind = status === 403 && proof === undefined ? 'unreachable' : 'lost';
+      const kind = isRefused ? 'unreachable' : 'lost';
       this.fail({ kind, why: `the answer (${status}) is not one of the member` });
       controller.abort(ABORTED);
       return;
@@ -214,6 +244,10 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
     if (status === NOT_HERE) {
       // The rest of this answer is empty. The connection can be used again.
       this.fail({ kind: 'not-here', why: 'the member does not have it' });
+      return;
+    }
+    if (status === SEEN) {
+      this.fail({ kind: 'lost', why: 'the connection to the member was interrupted' });
       return;
     }
     const plain: Record<string, string> = {};
@@ -233,15 +267,23 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.#isOver) return;
+    if (this.#wasSent && this.#dispatch && this.#attempts < MAX_ATTEMPTS) return this.begin();
     const { code } = error as NodeJS.ErrnoException;
-    const kind = this.#controller ? 'lost' : code === 'ECONNREFUSED' ? 'refused' : 'unreachable';
+    const kind = this.#wasSent ? 'lost' : code === 'ECONNREFUSED' ? 'refused' : 'unreachable';
     this.fail({ kind, why: messageOf(error) });
+  }
+
+  /** A part of it may have left. */
+  get #wasSent(): boolean {
+    return this.#controller !== undefined;
   }
 
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#onOver();
+    this.#dispatch = undefined;
     return true;
   }
 }
@@ -249,3 +291,7 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
 const ABORTED = new Error('the answer is not wanted any more');
 /** A member on the same network answers at once, or not at all. */
 const CONNECT_MS = 1000;
+/** The first one, and two on other connections. */
+const MAX_ATTEMPTS = 3;
+/** How long a member that has left may take for its last answers. */
+const LAST_ANSWERS_MS = 500;

@@ -6,9 +6,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Clock } from '../../async/clock.js';
+import { type Clock, within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import type { ClusterKeys } from '../../cluster/cluster-keys.js';
 import { IsthmusError, messageOf } from '../../errors.js';
@@ -21,6 +21,7 @@ import {
   proveAnswer,
   ReplayGuard,
   readHeader,
+  SEEN,
 } from './envelope.js';
 import { PeerExchange } from './peer-exchange.js';
 
@@ -47,6 +48,7 @@ export class PeerServer {
   readonly #server: Server;
   readonly #handlers = new Map<string, (exchange: PeerExchange) => void>();
   readonly #replays = new ReplayGuard();
+  #isClosing = false;
 
   constructor(options: PeerServerOptions) {
     this.#options = options;
@@ -87,9 +89,18 @@ export class PeerServer {
     };
   }
 
-  async close(): Promise<void> {
+  /**
+   * New connections are refused from now on. Open ones are closed by the other members, when they have heard that this one
+   * has left (`isTold`): a connection that is closed here could carry a request at this moment, whose sender would not know
+   * what has become of it.
+   */
+  async close(isTold = false): Promise<void> {
     const closed = createDeferred<void>();
-    this.#server.close(() => closed.resolve());
+    this.#isClosing = true;
+    // The method of http.Server also closes connections that carry no request.
+    NetServer.prototype.close.call(this.#server, () => closed.resolve());
+    if (isTold) await within(this.#options.clock, LINGER_MS, closed.promise);
+    this.#server.close();
     this.#server.closeAllConnections();
     await closed.promise;
   }
@@ -101,16 +112,25 @@ export class PeerServer {
       header !== undefined &&
       isSelf(header.to) &&
       header.length <= MAX_FRAME_BYTES &&
-      Number(request.headers['content-length']) === header.length &&
-      this.#replays.accept(header, clock.now());
+      Number(request.headers['content-length']) === header.length;
     if (!isAccepted) return refuse(response);
+    if (this.#isClosing) response.shouldKeepAlive = false;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const frame = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
       chunks.length = 0;
       if (digestFrame(frame) !== header.digest) return refuse(response);
-      this.#answer(header, frame, request, response);
+      // What was interrupted before it was complete may come once more.
+      switch (this.#replays.accept(header, clock.now())) {
+        case 'new':
+          return this.#answer(header, frame, request, response);
+        case 'used':
+          response.writeHead(SEEN, { [PEER_HEADER]: proveAnswer(keys, header, SEEN) }).end();
+          return;
+        case 'refused':
+          refuse(response);
+      }
     });
   }
 
@@ -154,3 +174,5 @@ function ownAddress(): string {
 }
 
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+/** How long the other members have to close their connections. */
+const LINGER_MS = 1000;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../../test/support/until.js';
 import { createServer, type Server } from '../../../src/index.js';
+import { memoryStore } from '../../../src/transport/cluster.js';
 import { openWandering, startMember, startMembers, type TestMember } from '../../support/cluster.js';
-import { gate, legacyCall, legacyRequest, plainServer, until } from '../../support/http-server.js';
+import { gate, legacyCall, legacyRequest, pause, plainServer, until } from '../../support/http-server.js';
 
 const urlsOf = (members: readonly TestMember[]) => members.map(({ url }) => url);
 
@@ -144,6 +145,38 @@ describe('a session whose member was killed', () => {
     expect(rest.complete).toBe(true);
   });
 
+  it('gives a client that resumes a definite answer, even if the store has no events of the stream', async () => {
+    const members = await startMembers(
+      2,
+      () => {
+        const server = createServer({ name: 'slow', version: '1' });
+        server.tool('slow', {}, async (_args, ctx) => {
+          ctx.progress(1);
+          await new Promise(() => {});
+          return 'never';
+        });
+        return server;
+      },
+      { join: { events: 'owner' } },
+    );
+    const session = await openWandering(urlsOf(members));
+    const call = await session.open(legacyCall('seven', 'slow', {}, { progressToken: 'p' }), 1);
+    await call.next();
+    const { id } = call.events.filter(({ data }) => data)[0]!;
+    await members[0]!.kill();
+    await call.end();
+    const rest = await session.get({ 'last-event-id': id! }, 1);
+    expect(await rest.next()).toMatchObject({
+      id: 'seven',
+      error: { code: -32603, data: { reason: 'REPLICA_LOST', sent: 'maybe' } },
+    });
+    await rest.end();
+    // What a client makes up is refused as before.
+    for (const wrong of ['1.9-1', '1.9~-1', '1.9~!!-1', `1.9~${'A'.repeat(400)}-1`]) {
+      expect((await session.get({ 'last-event-id': wrong }, 1)).status).toBe(400);
+    }
+  });
+
   it('gives a client that cannot resume the error on its stream, if another member has it', async () => {
     const go = gate();
     const members = await startMembers(
@@ -237,7 +270,102 @@ describe('a member that was taken for dead', () => {
   });
 });
 
+describe('a member that was stopped for so long that another one has its session', () => {
+  it('asks the store before it serves a request of that session', async () => {
+    const held = gate();
+    let isHolding = false;
+    const store = memoryStore();
+    const put = store.put.bind(store);
+    store.put = async (...args) => {
+      if (isHolding) await held.promise;
+      return put(...args);
+    };
+    const ran: number[] = [];
+    let count = 0;
+    const members = await startMembers(
+      2,
+      () => {
+        count += 1;
+        const mine = count;
+        const server = createServer({ name: 'who', version: '1' });
+        server.tool('who', {}, () => {
+          ran.push(mine);
+          return 'me';
+        });
+        return server;
+      },
+      { join: { store } },
+    );
+    const [first, second] = members as [TestMember, TestMember];
+    const session = await openWandering(urlsOf(members));
+    first.store.cut = true;
+    await second.cluster.members.fence(first.id);
+    expect((await session.post(legacyCall(1, 'who'), 1)).status).toBe(200);
+    isHolding = true;
+    first.store.cut = false;
+    const before = first.id;
+    await until('it has heard that it was fenced', () => first.id !== before);
+    // It does not know yet what has become of its sessions.
+    const late = session.post(legacyCall(2, 'who'), 0);
+    setImmediate(held.open);
+    expect((await late).json).toMatchObject({ id: 2, result: { content: [{ text: 'me' }] } });
+    expect(ran).toEqual([2, 2]);
+  });
+});
+
 describe('a member that ends in order', () => {
+  it('waits for the answers that it has handed on to others', async () => {
+    const [began, go] = [gate(), gate()];
+    const members = await startMembers(2, () => {
+      const server = createServer({ name: 'slow', version: '1' });
+      server.tool('slow', {}, async () => {
+        began.open();
+        await go.promise;
+        return 'late';
+      });
+      return server;
+    });
+    const session = await openWandering(urlsOf(members));
+    const standing = await session.get({}, 1);
+    const call = session.post(legacyCall(1, 'slow'), 1);
+    await began.promise;
+    let isClosed = false;
+    const closing = members[1]!.served.close({ graceMs: 20_000 }).then(() => {
+      isClosed = true;
+    });
+    // The stream would last as long as the session. Its client opens it again elsewhere.
+    await standing.end();
+    // Longer than the last bytes of answers may take.
+    await pause(1200);
+    expect(isClosed).toBe(false);
+    go.open();
+    expect((await call).json).toMatchObject({ id: 1, result: { content: [{ text: 'late' }] } });
+    await closing;
+  });
+
+  it('lets a client resume the answer to a call that still runs', async () => {
+    const go = gate();
+    const members = await startMembers(2, () => {
+      const server = createServer({ name: 'slow', version: '1' });
+      server.tool('slow', {}, async (_args, ctx) => {
+        ctx.progress(1);
+        await go.promise;
+        return 'late';
+      });
+      return server;
+    });
+    const session = await openWandering(urlsOf(members));
+    const call = await session.open(legacyCall(1, 'slow', {}, { progressToken: 'p' }), 1);
+    await call.next();
+    const { id } = call.events.filter(({ data }) => data)[0]!;
+    const closing = members[0]!.served.close({ graceMs: 20_000 });
+    call.hangUp();
+    const rest = await session.get({ 'last-event-id': id! }, 1);
+    go.open();
+    expect(await rest.next()).toMatchObject({ id: 1, result: { content: [{ text: 'late' }] } });
+    await closing;
+  });
+
   it('releases its sessions, and the others go on with them', async () => {
     const members = await startMembers(3, plainServer);
     const session = await openWandering(urlsOf(members));

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/async/clock.js';
 import { type ClusterKeys, createClusterKeys } from '../../../src/cluster/cluster-keys.js';
@@ -33,7 +34,8 @@ describe('the listener for other members', () => {
     const signed = signedRequest({});
     expect(await send(address, signed)).toBe(200);
     expect(served).toEqual(['ada POST /x?y b body']);
-    expect(await send(address, signed)).toBe(403);
+    // It is told that it has come already.
+    expect(await send(address, signed)).toBe(425);
     expect(served).toHaveLength(1);
   });
 
@@ -74,14 +76,14 @@ describe('the numbers of requests between members', () => {
   it('are accepted once each, in any order', () => {
     const guard = new ReplayGuard();
     for (const sequence of [1, 5, 3, 2, 70_000, 69_999, 4465]) {
-      expect(guard.accept(header(sequence), 0)).toBe(true);
-      expect(guard.accept(header(sequence), 0)).toBe(false);
+      expect(guard.accept(header(sequence), 0)).toBe('new');
+      expect(guard.accept(header(sequence), 0)).toBe('used');
     }
     // Too far back to tell.
-    expect(guard.accept(header(4), 0)).toBe(false);
-    expect(guard.accept(header(4, 'c'), 0)).toBe(true);
-    expect(guard.accept(header(0, 'c'), 0)).toBe(false);
-    expect(guard.accept(header(1.5, 'c'), 0)).toBe(false);
+    expect(guard.accept(header(4), 0)).toBe('refused');
+    expect(guard.accept(header(4, 'c'), 0)).toBe('new');
+    expect(guard.accept(header(0, 'c'), 0)).toBe('refused');
+    expect(guard.accept(header(1.5, 'c'), 0)).toBe('refused');
   });
 });
 
@@ -110,6 +112,38 @@ describe('a request to another member', () => {
     const { client, member } = await startClient(address);
     expect(await outcome(client, member, { ...REQUEST, service: 'nothing' })).toBe('not-here');
     await close();
+    expect(await outcome(client, member, REQUEST)).toBe('refused');
+  });
+
+  it('is served once, although its connection breaks before it arrives', async () => {
+    const { address, served } = await startServer();
+    const { client, member } = await startClient(await startBreaker(address, 'before'));
+    expect(await outcome(client, member, REQUEST)).toBe('answered');
+    expect(served).toHaveLength(1);
+  });
+
+  it('is lost and served once, if its connection breaks before the answer', async () => {
+    const { address, served } = await startServer();
+    const { client, member } = await startClient(await startBreaker(address, 'after'));
+    expect(await outcome(client, member, REQUEST)).toBe('lost');
+    expect(served).toHaveLength(1);
+  });
+
+  it('is not served by a member that has left, and its sender is told so', async () => {
+    const server = await startServer();
+    const { client, member } = await startClient(server.address);
+    // Its connection stays open, and is free in the next turn.
+    expect(await outcome(client, member, REQUEST)).toBe('answered');
+    await new Promise((resolve) => setImmediate(resolve));
+    server.leave();
+    const closing = server.close(true);
+    expect(await outcome(client, member, REQUEST)).toBe('not-here');
+    expect(server.served).toHaveLength(1);
+    // It does not wait for its bound when the others have closed their connections.
+    await client.close();
+    const began = performance.now();
+    await closing;
+    expect(performance.now() - began).toBeLessThan(900);
     expect(await outcome(client, member, REQUEST)).toBe('refused');
   });
 
@@ -159,7 +193,7 @@ async function startServer(own: ClusterKeys = keys) {
   const served: string[] = [];
   const isSelf = (id: string) => id === 'self';
   const server = new PeerServer({ listen: 'http://127.0.0.1:0', keys: own, isSelf, clock: systemClock });
-  server.handle('echo', (exchange) => {
+  const leave = server.handle('echo', (exchange) => {
     exchange.body(1000, (body) => {
       const text = body.kind === 'bytes' ? String(body.bytes) : body.kind;
       served.push(
@@ -170,7 +204,28 @@ async function startServer(own: ClusterKeys = keys) {
   });
   const address = await server.open();
   onTestFinished(() => server.close().catch(() => {}));
-  return { address, served, close: () => server.close() };
+  return { address, served, leave, close: (isTold?: boolean) => server.close(isTold) };
+}
+
+/** Breaks its first connection when something has come: from the client, or from the server. */
+async function startBreaker(address: string, when: 'before' | 'after'): Promise<string> {
+  let count = 0;
+  const proxy = createTcpServer((near) => {
+    count += 1;
+    const far = connect(Number(new URL(address).port), '127.0.0.1');
+    for (const socket of [near, far]) socket.on('error', () => {});
+    const cut = () => {
+      near.resetAndDestroy();
+      far.destroy();
+    };
+    if (count > 1) return void near.pipe(far).pipe(near);
+    if (when === 'before') return void near.once('data', cut);
+    near.pipe(far);
+    far.once('data', cut);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  return `http://127.0.0.1:${(proxy.address() as { port: number }).port}`;
 }
 
 async function startStranger(): Promise<string> {

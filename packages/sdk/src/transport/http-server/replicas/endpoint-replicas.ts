@@ -23,6 +23,8 @@ export interface EndpointReplicas extends SessionCluster, SseReplicas {
   serve(route: HttpRoute, whole: WholeRequest, serve: () => void): void;
   /** The process ends: what does not need it goes to other members. */
   stop(): void;
+  /** Settles when no other member works on a request of a client of this process. */
+  idle(): Promise<void>;
   /** Requests of other members are not answered any more. */
   close(): void;
 }

@@ -45,13 +45,13 @@ export class OwnerSearch {
   async route(id: string, opener: string, whole: WholeRequest): Promise<RoutedRequest> {
     const { cluster, endpoint, handover, isStopped } = this.#options;
     const { principal, exchange } = whole.admitted;
-    const until = this.#clock.now() + HOLD_MS;
     let isWanted = true;
     exchange.onGone(() => {
       isWanted = false;
     });
-    const trail: Trail = { owner: this.#moved.get(id) ?? opener, refusals: 0 };
-    for (let pauseMs = FIRST_PAUSE_MS; isWanted && this.#clock.now() < until; ) {
+    const until = this.#clock.now() + HOLD_MS;
+    const trail: Trail = { owner: this.#moved.get(id) ?? opener, refusals: 0, until };
+    for (let pauseMs = FIRST_PAUSE_MS; isWanted && this.#clock.now() < trail.until; ) {
       if (isStopped() && (await handover.toAny(whole))) return 'answered';
       if (endpoint.sessions.find(id, principal)) return 'here';
       const step = await this.#step(id, trail, whole);
@@ -73,6 +73,11 @@ export class OwnerSearch {
     if (member) {
       const failure = await this.#options.handover.to(member, whole);
       if (!failure) return 'answered';
+      // A member that is stopped keeps a request for as long as it counts as alive.
+      if (this.#clock.now() > trail.until - HOLD_MS / 2 && !trail.isExtended) {
+        trail.until = this.#clock.now() + HOLD_MS / 2;
+        trail.isExtended = true;
+      }
       if (failure.kind === 'not-here') trail.owner = undefined;
       if (failure.kind !== 'refused') return 'wait';
       // A process that listens refuses no connection. Twice in a row it is not a moment of its start or its end.
@@ -134,6 +139,9 @@ interface Trail {
   /** Undefined: only the store knows. */
   owner: string | undefined;
   refusals: number;
+  /** When the request is given up. */
+  until: number;
+  isExtended?: boolean;
 }
 
 type Step = RoutedRequest | 'busy' | 'again' | 'wait';

@@ -1,3 +1,4 @@
+import { createDeferred } from '../../../async/deferred.js';
 import type { Member } from '../../../cluster/members.js';
 import { decodeLine, encodeMessage } from '../../../wire/codec.js';
 import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
@@ -14,28 +15,42 @@ import { messageEvent } from '../exchange/event-writer.js';
 import type { HttpHeaders, HttpStream } from '../exchange/exchange.js';
 import type { WholeRequest } from './endpoint-replicas.js';
 
-/**
- * Hands a request on to another member, and its answer back to the client as it comes. Settles when the answer is complete
- * or the client was told of a failure; with the failure, if nothing was sent to the client and another member may be tried.
- */
+/** A request that another member works on. */
+export interface ForwardedRequest {
+  readonly whole: WholeRequest;
+  /**
+   * Settles when the answer is complete or the client was told of a failure; with the failure, if nothing was sent to the
+   * client and another member may be tried.
+   */
+  readonly over: Promise<PeerFailure | undefined>;
+  /** Ends the answer to the client here. */
+  end(): void;
+}
+
+/** Hands a request on to another member, and its answer back to the client as it comes. */
 export function forwardRequest(
   client: PeerClient,
   to: Member,
   service: string,
   whole: WholeRequest,
   isOpen = false,
-): Promise<PeerFailure | undefined> {
-  return new Promise((resolve) => {
-    const { exchange } = whole.admitted;
-    const sink = new ForwardedAnswer(whole, resolve);
-    const request = toPeerRequest(service, whole.admitted, isOpen);
-    const call = client.send(to, request, whole.body, sink);
-    sink.call = call;
-    exchange.onGone(() => {
-      call.abort();
-      resolve(undefined);
-    });
+): ForwardedRequest {
+  const { promise: over, resolve } = createDeferred<PeerFailure | undefined>();
+  const sink = new ForwardedAnswer(whole, resolve);
+  const call = client.send(to, toPeerRequest(service, whole.admitted, isOpen), whole.body, sink);
+  sink.call = call;
+  whole.admitted.exchange.onGone(() => {
+    call.abort();
+    resolve(undefined);
   });
+  return {
+    whole,
+    over,
+    end() {
+      call.abort();
+      sink.stop();
+    },
+  };
 }
 
 function toPeerRequest(
@@ -110,8 +125,18 @@ class ForwardedAnswer implements PeerAnswerSink {
     this.#onOver();
   }
 
+  /** This process ends, and the answer would go on for hours. The client comes back to another process. */
+  stop(): void {
+    if (this.#stream) this.#stream.end();
+    else busy(this.#whole.admitted, 'The server is stopping');
+    this.#onOver();
+  }
+
   failed(failure: PeerFailure): void {
     if (failure.kind !== 'lost') return this.#onOver(failure);
+    if (!this.#stream && isRepeatable(this.#whole)) {
+      return this.#onOver({ kind: 'unreachable', why: failure.why });
+    }
     const id = requestIn(this.#whole.body);
     if (!this.#stream) this.#tellLoss(id, failure);
     else if (!this.#isEventStream) this.#stream.cut();
@@ -128,7 +153,6 @@ class ForwardedAnswer implements PeerAnswerSink {
   #tellLoss(id: RequestId | undefined, { why }: PeerFailure): void {
     const { admitted } = this.#whole;
     if (id !== undefined) return respondError(admitted, 200, id, REPLICA_LOST);
-    if (admitted.exchange.method === 'GET') return busy(admitted, 'The process of this session has ended');
     refuse(admitted, 502, `The process of this session did not answer: ${why}`);
   }
 }
@@ -139,6 +163,21 @@ function requestIn(body: Buffer | undefined): RequestId | undefined {
   return message?.kind === 'request' ? message.id : undefined;
 }
 
+/** Whether it does no harm to do it twice: reading a stream, answers, and most notifications. */
+function isRepeatable({ admitted, body }: WholeRequest): boolean {
+  const { method } = admitted.exchange;
+  if (method !== 'POST' || !body) return method === 'GET';
+  const message = decodeLine(body);
+  if (message.kind === 'notification') return REPEATABLE.has(message.method);
+  return message.kind === 'result' || message.kind === 'error';
+}
+
+const REPEATABLE: ReadonlySet<string> = new Set([
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+]);
 /** They belong to one connection (RFC 9110, §7.6.1). Expectations were met when the body was read. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',

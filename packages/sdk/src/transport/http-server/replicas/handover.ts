@@ -2,11 +2,12 @@ import { type Clock, within } from '../../../async/clock.js';
 import { createDeferred } from '../../../async/deferred.js';
 import { type Cluster, PEER_PROTOCOL } from '../../../cluster/cluster.js';
 import type { Member } from '../../../cluster/members.js';
+import { decodeLine } from '../../../wire/codec.js';
 import type { PeerFailure } from '../../peers/peer-client.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
 import type { WholeRequest } from './endpoint-replicas.js';
-import { forwardRequest } from './forward.js';
+import { type ForwardedRequest, forwardRequest } from './forward.js';
 
 export interface HandoverOptions {
   readonly cluster: Cluster;
@@ -19,6 +20,9 @@ export interface HandoverOptions {
 /** Hands the requests of one endpoint to the same endpoint of other members. */
 export class Handover {
   readonly #options: HandoverOptions;
+  readonly #underWay = new Set<ForwardedRequest>();
+  #onIdle: (() => void) | undefined;
+  #isStopped = false;
 
   constructor(options: HandoverOptions) {
     this.#options = options;
@@ -32,7 +36,29 @@ export class Handover {
     }
     const { cluster, peers, service } = this.#options;
     cluster.counts.handedOn += 1;
-    return forwardRequest(peers.client, member, service, whole, isOpen);
+    const forwarded = forwardRequest(peers.client, member, service, whole, isOpen);
+    this.#underWay.add(forwarded);
+    try {
+      return await forwarded.over;
+    } finally {
+      this.#underWay.delete(forwarded);
+      if (this.#underWay.size === 0) this.#onIdle?.();
+    }
+  }
+
+  /** This process ends: streams that would not end by themselves are ended. */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    for (const forwarded of [...this.#underWay]) if (isEndless(forwarded.whole)) forwarded.end();
+  }
+
+  /** Settles when no other member works on a request of a client of this process. */
+  async idle(): Promise<void> {
+    if (this.#underWay.size === 0) return;
+    const idle = createDeferred<void>();
+    this.#onIdle = idle.resolve;
+    await idle.promise;
   }
 
   /** The same, with a second attempt. A member that refuses connections twice in a row is dead. */
@@ -63,6 +89,13 @@ export class Handover {
     await within(clock, ms, changed.promise);
     stop();
   }
+}
+
+/** A stream that its client opens again elsewhere, or a subscription. */
+function isEndless({ admitted, body }: WholeRequest): boolean {
+  if (admitted.exchange.method === 'GET') return true;
+  const message = body && decodeLine(body);
+  return message?.kind === 'request' && message.method === 'subscriptions/listen';
 }
 
 function shuffled<T>(items: readonly T[]): T[] {

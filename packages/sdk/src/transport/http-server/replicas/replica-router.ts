@@ -1,3 +1,4 @@
+import { within } from '../../../async/clock.js';
 import type { Cluster } from '../../../cluster/cluster.js';
 import { mintSessionId, openerOf } from '../../../cluster/session-id.js';
 import type { HttpRoute } from '../../../era/classify/classify-http.js';
@@ -43,6 +44,11 @@ export class ReplicaRouter implements EndpointReplicas {
 
   stop(): void {
     this.#isStopped = true;
+    this.#handover.stop();
+  }
+
+  idle(): Promise<void> {
+    return this.#handover.idle();
   }
 
   close(): void {
@@ -114,10 +120,9 @@ export class ReplicaRouter implements EndpointReplicas {
    * members: they wait until this one has released the session.
    */
   #serveLast(id: string, whole: WholeRequest, serve: () => void): void {
-    const { admitted, body } = whole;
-    const kind = body && decodeLine(body).kind;
-    const isForCall = kind !== undefined && kind !== 'request' && kind !== 'batch';
-    if (isForCall && this.#endpoint.sessions.find(id, admitted.principal)) return serve();
+    const { admitted } = whole;
+    const session = this.#endpoint.sessions.find(id, admitted.principal);
+    if (session && isForCall(whole, session)) return serve();
     if (!refusedAsNotHere(admitted)) this.#routeAway(whole, undefined);
   }
 
@@ -139,6 +144,8 @@ export class ReplicaRouter implements EndpointReplicas {
     if (find()) {
       // This process may have been stopped for so long that another one has taken the session over.
       await this.#cluster.members.confirm();
+      const { clock } = this.#endpoint.settings;
+      await within(clock, CONFIRM_MS, this.#cluster.sessions.confirm(id) ?? Promise.resolve());
       if (find()) return 'here';
     }
     const opener = this.#openerOf(id, admitted);
@@ -180,7 +187,8 @@ export class ReplicaRouter implements EndpointReplicas {
   #has(id: string, principal: string | undefined): boolean {
     return (
       this.#endpoint.sessions.find(id, principal) !== undefined &&
-      this.#cluster.members.confirm() === undefined
+      this.#cluster.members.confirm() === undefined &&
+      this.#cluster.sessions.confirm(id) === undefined
     );
   }
 
@@ -200,6 +208,15 @@ function requestOf(route: HttpRoute): { method: string; params: JsonObject | und
   return route.kind === 'legacy' && route.message.kind === 'request' ? route.message : undefined;
 }
 
+/** An answer or a notification for a call that runs here, or a client that resumes the answer to one. */
+function isForCall({ admitted, body }: WholeRequest, session: SessionConnection): boolean {
+  const { exchange } = admitted;
+  const lastEventId = exchange.method === 'GET' ? exchange.header('last-event-id') : undefined;
+  if (lastEventId !== undefined) return session.isAtWork(lastEventId);
+  const kind = body && decodeLine(body).kind;
+  return kind !== undefined && kind !== 'request' && kind !== 'batch';
+}
+
 /** Another member has handed it on because it must be here. */
 function isHandedOn({ exchange }: AdmittedRequest): boolean {
   return exchange instanceof PeerExchange && !exchange.isOpen;
@@ -211,3 +228,6 @@ function refusedAsNotHere({ exchange }: AdmittedRequest): boolean {
   exchange.refuseAsNotHere();
   return true;
 }
+
+/** How long a request waits for the store to say whether another member has its session by now. */
+const CONFIRM_MS = 250;

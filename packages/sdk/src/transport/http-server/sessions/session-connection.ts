@@ -17,9 +17,10 @@ import { type AdmittedRequest, busy, respondError, respondRefusals } from '../ex
 import { factsInSession, type HttpExchange, type HttpHeaders } from '../exchange/exchange.js';
 import type { Grant } from '../options.js';
 import { batchProblem, contentsOf, inFlight, revisionIn } from '../posts/batch.js';
+import { epochOf } from './event-ids.js';
 import type { EventStore } from './event-store.js';
 import { NOT_KEPT, PendingPost, PendingPosts } from './pending-posts.js';
-import { epochOf, type SessionStream, SessionStreams } from './session-streams.js';
+import { type SessionStream, SessionStreams } from './session-streams.js';
 
 export interface SessionConnectionOptions {
   readonly id: string;
@@ -266,9 +267,15 @@ export class SessionConnection implements Connection {
   }
 
   /** The events of an earlier process, if the stream that the client resumes belongs to one. */
-  pastOf(lastEventId: string): Promise<readonly LoggedEvent[] | undefined> | undefined {
-    const { log } = this.#options.continuity ?? {};
-    return log && epochOf(lastEventId) < this.epoch ? log.read() : undefined;
+  pastOf(lastEventId: string): Promise<readonly LoggedEvent[]> | undefined {
+    const { continuity } = this.#options;
+    if (!continuity || epochOf(lastEventId) >= this.epoch) return undefined;
+    return continuity.log?.read() ?? Promise.resolve([]);
+  }
+
+  /** Whether the client resumes the answer to a request that runs here. */
+  isAtWork(lastEventId: string): boolean {
+    return this.#streams.isAtWork(lastEventId);
   }
 
   get hasStanding(): boolean {

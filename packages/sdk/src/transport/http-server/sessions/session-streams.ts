@@ -4,6 +4,7 @@ import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
 import { REPLICA_LOST } from '../exchange/admitted-request.js';
 import { EventWriter, messageEvent, primingEvent } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
+import { markOf, readEventId, requestsIn } from './event-ids.js';
 import {
   EVENT_OVERHEAD_BYTES,
   type EventMemory,
@@ -57,7 +58,9 @@ export class SessionStreams {
   /** `requests`: those that the stream answers. */
   create(requests: readonly RequestId[] = []): SessionStream {
     this.#count += 1;
-    const stream = new SessionStream(this.#nameOf(this.#count), this.#context);
+    const { epoch } = this.#context;
+    const name = this.#nameOf(this.#count) + (epoch === undefined ? '' : markOf(requests));
+    const stream = new SessionStream(name, this.#context);
     this.#context.log?.append({ kind: 'open', stream: stream.name, requests });
     this.#streams ??= new Map();
     this.#streams.set(stream.name, stream);
@@ -89,13 +92,14 @@ export class SessionStreams {
     const stream = missed && this.#find(missed.stream);
     if (!missed || !stream) return 'unknown';
     if (stream.isOver && missed.events.every(({ json }) => json === '')) return 'over';
-    stream.attach(exchange, headers, missed.events);
+    stream.attach(exchange, headers, missed.events, lastEventId);
     return 'attached';
   }
 
   /**
    * Continues a stream of an earlier process. The standing stream goes on here. Requests of other streams that have no
-   * answer in the log may have been executed, and nobody works on them any more.
+   * answer in the log may have been executed, and nobody works on them any more. The log may miss the end of a stream, and
+   * the store may have lost all of it: the id of the event says which requests the client waits for.
    */
   #resumePast(
     exchange: HttpExchange,
@@ -103,24 +107,24 @@ export class SessionStreams {
     lastEventId: string,
     past: readonly LoggedEvent[],
   ): 'attached' | 'unknown' | 'over' {
-    const from = past.findIndex((entry) => entry.kind === 'event' && entry.id === lastEventId);
-    const stream = past[from]?.stream;
-    if (stream === undefined) return 'unknown';
+    const { stream, number } = readEventId(lastEventId);
     const ofStream = past.filter((entry) => entry.stream === stream);
-    const missed = past
-      .slice(from + 1)
-      .flatMap((entry) => (entry.kind === 'event' && entry.stream === stream ? [entry] : []));
+    const missed = ofStream.flatMap((entry) =>
+      entry.kind === 'event' && readEventId(entry.id).number > number ? [entry] : [],
+    );
     if (stream.endsWith(`.${STANDING}`)) {
-      this.#standing.attach(exchange, headers, missed);
+      this.#standing.attach(exchange, headers, missed, lastEventId);
       for (const json of this.#early?.take() ?? []) this.#standing.send(json);
       this.#early = undefined;
       return 'attached';
     }
-    const unanswered = ofStream.some(({ kind }) => kind === 'end') ? [] : unansweredIn(ofStream);
+    const requests = requestsIn(stream);
+    if (ofStream.length === 0 && requests.length === 0) return 'unknown';
+    const unanswered = ofStream.some(({ kind }) => kind === 'end') ? [] : unansweredIn(ofStream, requests);
     if (unanswered.length === 0 && missed.every(({ json }) => json === '')) return 'over';
     const rest = this.create();
     rest.isBegun = true;
-    rest.attach(exchange, headers, missed);
+    rest.attach(exchange, headers, missed, lastEventId);
     for (const id of unanswered) rest.send(encodeMessage(errorMessage(id, REPLICA_LOST)));
     rest.end();
     return 'attached';
@@ -129,6 +133,13 @@ export class SessionStreams {
   /** Whether the client has opened the stream for messages that belong to no request. */
   get hasStanding(): boolean {
     return this.#standing.isBegun;
+  }
+
+  /** Whether the client resumes the answer to a request that is still worked on. */
+  isAtWork(lastEventId: string): boolean {
+    const missed = this.#context.store?.after(lastEventId);
+    const stream = missed && this.#streams?.get(missed.stream);
+    return stream !== undefined && !stream.isOver;
   }
 
   /** Sends a message that belongs to no request. */
@@ -206,11 +217,15 @@ export class SessionStream {
     return this.#writer?.lastAt;
   }
 
-  /** From now on this exchange carries the stream. It begins with the events that the client has missed. */
+  /**
+   * From now on this exchange carries the stream. It begins with the events that the client has missed since `from`. If
+   * there are none, `from` is sent once more: official clients forget it, and could not resume this stream again.
+   */
   attach(
     exchange: HttpExchange,
     headers: HttpHeaders,
     missed: readonly { id: string; json: string }[] = [],
+    from?: string,
   ): void {
     const { store, retryMs, now, onDrain } = this.#context;
     this.#writer?.end();
@@ -222,7 +237,10 @@ export class SessionStream {
     exchange.onGone(() => {
       if (this.#writer === writer) this.#writer = undefined;
     });
-    for (const { id, json } of missed) if (json !== '') writer.write(messageEvent(json, id), now());
+    const told = missed.filter(({ json }) => json !== '');
+    for (const { id, json } of told) writer.write(messageEvent(json, id), now());
+    if (from !== undefined && told.length === 0 && this.#context.primes())
+      writer.write(primingEvent(from, retryMs), now());
     if (store && !isResumed && this.#context.primes()) {
       const id = store.add(this.name, '');
       this.#context.log?.append({ kind: 'event', stream: this.name, id, json: '' });
@@ -261,8 +279,8 @@ export class SessionStream {
 }
 
 /** The requests of a stream that have no answer among its events. */
-function unansweredIn(entries: readonly LoggedEvent[]): readonly RequestId[] {
-  const open = new Set<RequestId>();
+function unansweredIn(entries: readonly LoggedEvent[], requests: readonly RequestId[]): readonly RequestId[] {
+  const open = new Set(requests);
   for (const entry of entries) {
     if (entry.kind === 'open') for (const id of entry.requests) open.add(id);
     if (entry.kind !== 'event' || entry.json === '') continue;
@@ -271,12 +289,6 @@ function unansweredIn(entries: readonly LoggedEvent[]): readonly RequestId[] {
       open.delete(message.id);
   }
   return [...open];
-}
-
-/** The epoch in the id of an event. */
-export function epochOf(eventId: string): number {
-  const [, epoch] = /^(\d{1,15})\.\d+-/.exec(eventId) ?? [];
-  return epoch === undefined ? Number.POSITIVE_INFINITY : Number(epoch);
 }
 
 /** The newest messages of a session whose client has not opened its standing stream, up to a number and a size. */

@@ -105,10 +105,7 @@ export class SessionRouter {
     const lastEventId = exchange.header('last-event-id');
     const past = lastEventId === undefined ? undefined : session.pastOf(lastEventId);
     if (!past) return this.#attach(session, admitted, allow, lastEventId);
-    void past.then((events) => {
-      if (events) this.#attach(session, admitted, allow, lastEventId, events);
-      else busy(admitted, 'The events of this stream cannot be read at the moment');
-    });
+    void past.then((events) => this.#attach(session, admitted, allow, lastEventId, events));
   }
 
   /** Attaches a GET to a stream of the session. */

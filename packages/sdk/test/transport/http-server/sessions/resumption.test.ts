@@ -56,6 +56,29 @@ async function dropped(stream: Stream, place: Place): Promise<void> {
 }
 
 describe('a stream of 2025-11-25', () => {
+  it('names the event again to a client that resumes and has missed nothing, since official clients forget it', async () => {
+    const { server, begin } = stepwise();
+    const place = await serveHttp(server);
+    const session = await openSession(place.url);
+    const opening = session.open(call(1, 'a'));
+    const speaker = await begin('a');
+    speaker.say('one');
+    const stream = await opening;
+    await stream.next();
+    const from = lastId(stream);
+    await dropped(stream, place);
+    // Twice: what the first one was sent is enough for the second one.
+    const first = await session.get({ 'last-event-id': from });
+    await first.until('the event', () => first.events.length > 0);
+    expect(first.events).toEqual([{ id: from, data: '' }]);
+    await dropped(first, place);
+    const second = await session.get({ 'last-event-id': lastId(first) });
+    speaker.say('two');
+    speaker.finish();
+    await second.end();
+    expect(words(second)).toEqual(['two', 'the end of a']);
+  });
+
   it('begins with an event that has an id and no content (LHTTP-011)', async () => {
     const { server, begin } = stepwise();
     const { url } = await serveHttp(server, { retryMs: 1500 });
