@@ -36,7 +36,8 @@ export function tellOf(error: unknown): Told {
     reason,
     sent: told ?? sent,
     isTimeout: /timed? ?out/i.test(text) || code === 'TIMED_OUT',
-    isSessionGone: code === 404 || status === 404 || /Not connected|session|\b404\b/i.test(text),
+    isSessionGone:
+      code === 404 || status === 404 || /Not connected|session does not exist|\b404\b/i.test(text),
   };
 }
 

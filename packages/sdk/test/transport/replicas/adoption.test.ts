@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../../test/support/until.js';
+import { sessionKey } from '../../../src/cluster/session-id.js';
 import { createServer, type Server } from '../../../src/index.js';
 import { memoryStore } from '../../../src/transport/cluster.js';
 import { openWandering, startMember, startMembers, type TestMember } from '../../support/cluster.js';
@@ -175,6 +176,39 @@ describe('a session whose member was killed', () => {
     for (const wrong of ['1.9-1', '1.9~-1', '1.9~!!-1', `1.9~${'A'.repeat(400)}-1`]) {
       expect((await session.get({ 'last-event-id': wrong }, 1)).status).toBe(400);
     }
+  });
+
+  it('ends the calls of a client that resumes, if the session itself is lost', async () => {
+    const store = memoryStore();
+    const members = await startMembers(
+      2,
+      () => {
+        const server = createServer({ name: 'slow', version: '1' });
+        server.tool('slow', {}, async (_args, ctx) => {
+          ctx.progress(1);
+          await new Promise(() => {});
+          return 'never';
+        });
+        return server;
+      },
+      { join: { store } },
+    );
+    const session = await openWandering(urlsOf(members));
+    const call = await session.open(legacyCall(7, 'slow', {}, { progressToken: 'p' }), 1);
+    await call.next();
+    const { id } = call.events.filter(({ data }) => data)[0]!;
+    await store.drop(sessionKey(session.id), { epoch: 1 });
+    await members[0]!.kill();
+    await call.end();
+    const rest = await session.get({ 'last-event-id': id! }, 1);
+    expect(await rest.next()).toMatchObject({ id: 7, error: { data: { reason: 'REPLICA_LOST' } } });
+    await rest.end();
+    expect((await session.get({}, 1)).status).toBe(404);
+    expect((await session.post(legacyCall(8, 'slow'), 1)).status).toBe(404);
+    // For an id that no member has made there is nothing.
+    const forged = { ...session.headers, 'mcp-session-id': `${session.id.slice(0, -1)}!` };
+    const headers = { accept: 'text/event-stream', 'last-event-id': id!, ...forged };
+    expect((await fetch(members[1]!.url, { headers })).status).toBe(404);
   });
 
   it('gives a client that cannot resume the error on its stream, if another member has it', async () => {

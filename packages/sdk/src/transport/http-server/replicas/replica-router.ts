@@ -3,12 +3,19 @@ import type { Cluster } from '../../../cluster/cluster.js';
 import { mintSessionId, openerOf } from '../../../cluster/session-id.js';
 import type { HttpRoute } from '../../../era/classify/classify-http.js';
 import { memberOfState } from '../../../era/modern/sealed-state.js';
-import { decodeLine } from '../../../wire/codec.js';
-import type { JsonObject } from '../../../wire/json-rpc.js';
+import { decodeLine, encodeMessage } from '../../../wire/codec.js';
+import { errorMessage, type JsonObject } from '../../../wire/json-rpc.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
-import { type AdmittedRequest, busy, respondInternalError } from '../exchange/admitted-request.js';
-import { NO_HEADERS } from '../exchange/event-writer.js';
+import { accepts } from '../admission/guard.js';
+import {
+  type AdmittedRequest,
+  busy,
+  REPLICA_LOST,
+  respondInternalError,
+} from '../exchange/admitted-request.js';
+import { EventWriter, messageEvent, NO_HEADERS } from '../exchange/event-writer.js';
+import { readEventId, requestsIn } from '../sessions/event-ids.js';
 import type { SessionConnection, SessionContinuity } from '../sessions/session-connection.js';
 import type { AdoptedSession } from '../sessions/sessions.js';
 import type { EndpointReplicas, ReplicatedEndpoint, WholeRequest } from './endpoint-replicas.js';
@@ -72,7 +79,7 @@ export class ReplicaRouter implements EndpointReplicas {
     this.#route(id, whole)
       .then((routed) => {
         // An unknown session is refused in the same way as in a single process.
-        if (routed !== 'answered') serve();
+        if (routed !== 'answered' && !(routed === 'unknown' && this.#endLost(id, admitted))) serve();
       })
       .catch(() => respondInternalError(admitted.exchange));
   }
@@ -152,6 +159,24 @@ export class ReplicaRouter implements EndpointReplicas {
     if (opener === undefined) return 'unknown';
     if (refusedAsNotHere(admitted)) return 'answered';
     return this.#search.route(id, opener, whole);
+  }
+
+  /**
+   * A client resumes the answers to requests of a session that is lost, and would wait for them. They end with an error.
+   * The session itself gets 404 with the next request. False: it is not such a client.
+   */
+  #endLost(id: string, admitted: AdmittedRequest): boolean {
+    const { exchange, headers } = admitted;
+    const lastEventId = exchange.method === 'GET' ? exchange.header('last-event-id') : undefined;
+    const requests = lastEventId === undefined ? [] : requestsIn(readEventId(lastEventId).stream);
+    if (requests.length === 0 || this.#openerOf(id, admitted) === undefined) return false;
+    if (!accepts(exchange, 'text/event-stream')) return false;
+    const { clock } = this.#endpoint.settings;
+    const writer = new EventWriter(exchange, headers, clock.now(), () => {});
+    for (const each of requests)
+      writer.write(messageEvent(encodeMessage(errorMessage(each, REPLICA_LOST))), clock.now());
+    writer.end();
+    return true;
   }
 
   /** Hands the next round of a parked call to the member that has the call. False: it is for this process. */
