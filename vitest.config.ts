@@ -67,6 +67,7 @@ const LONG = [
   'test/cluster/matrix.test.ts',
   'test/cluster/operation.test.ts',
   'test/cluster/redis-failures.test.ts',
+  'test/cluster/redis-faults.test.ts',
   'test/cluster/rolling.test.ts',
   'test/cluster/tasks.test.ts',
   'test/conformance/runner.test.ts',

@@ -32,6 +32,7 @@ describe.skipIf(!hasClusterTools)(
           console.log(JSON.stringify({ did, ends: tally(outcomes) }, null, 2));
         expect(outcomes.flatMap((each) => faultOf(each, runs.get(each.token) ?? 0) ?? [])).toEqual([]);
         expect(complaints).toEqual([]);
+        expect(await stage.leftovers()).toEqual([]);
         // Each run belongs to a call.
         const tokens = new Set(outcomes.map(({ token }) => token));
         expect([...runs.keys()].filter((token) => !tokens.has(token))).toEqual([]);

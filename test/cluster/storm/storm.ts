@@ -10,6 +10,8 @@ export interface StormOptions {
   readonly forMs: number;
   /** What happens, from `DEEDS`. */
   readonly deeds: readonly string[];
+  /** Instead of those of `DEEDS`. */
+  doDeed?(name: string): Promise<void>;
   readonly clients: readonly StormKind[];
 }
 
@@ -23,7 +25,7 @@ export interface StormReport {
 /** Clients call for some time, while one deed after the other is done. Then all calls come to their ends. */
 export async function storm(
   stage: Stage,
-  { seed, forMs, deeds, clients }: StormOptions,
+  { seed, forMs, deeds, clients, doDeed }: StormOptions,
 ): Promise<StormReport> {
   const until = performance.now() + forMs;
   const isOver = () => performance.now() > until;
@@ -35,7 +37,7 @@ export async function storm(
     while (!isOver()) {
       const name = random.pick(deeds);
       did.push(name);
-      await DEEDS[name]!(stage, random);
+      await (doDeed?.(name) ?? DEEDS[name]!(stage, random));
       await sleep(100 + random.upTo(400));
     }
   };

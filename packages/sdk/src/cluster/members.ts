@@ -271,6 +271,14 @@ export class Members {
       known.set(id, member);
       sealed.set(member, facts);
     }
+    // Those who were there may have had no chance to beat since the store was away, or has forgotten them.
+    if (this.#options.clock.now() < this.#trustedFrom) {
+      for (const [id, member] of this.#known) {
+        if (known.has(id) || this.isSelf(id) || isFormer(id, known)) continue;
+        known.set(id, member);
+        sealed.set(member, this.#sealed.get(member)!);
+      }
+    }
     const isSame =
       known.size === this.#known.size &&
       [...known].every(([id, each]) => this.#known.get(id) === each) &&
@@ -298,6 +306,10 @@ export class Members {
   #announce(): void {
     this.#options.store.publish(MEMBERS_CHANNEL, Buffer.from(this.#self)).catch(() => {});
   }
+}
+
+function isFormer(id: string, known: ReadonlyMap<string, Member>): boolean {
+  return [...known.values()].some(({ formerly }) => formerly.includes(id));
 }
 
 /** Whatever is published here, members look at once who is there. */

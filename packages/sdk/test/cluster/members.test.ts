@@ -73,7 +73,8 @@ describe('the members of a cluster', () => {
     expect(b.standingOf(gone)).not.toBe('gone');
     state.isDown = false;
     await pass(clock, 1000);
-    expect(b.standingOf(gone)).toBe('unsure');
+    expect(b.standingOf(gone)).toBe('alive');
+    expect(b.standingOf('a-stranger')).toBe('unsure');
     await pass(clock, 5500);
     expect(b.standingOf(gone)).toBe('gone');
   });
@@ -83,11 +84,22 @@ describe('the members of a cluster', () => {
     // As after FLUSHALL.
     for (const { self } of [a, b]) await store.leave(self);
     await b.refresh();
-    expect(b.find(a.self)).toBeUndefined();
-    expect(b.standingOf(a.self)).toBe('unsure');
+    expect(b.find(a.self)?.address).toBe('http://a:1');
+    expect(b.standingOf('a-stranger')).toBe('unsure');
     await pass(clock, 2500);
     expect(b.standingOf(a.self)).toBe('alive');
     expect(a.standingOf(b.self)).toBe('alive');
+  });
+
+  it('forget a member that does not beat again after that', async () => {
+    const { clock, store, state, a, b } = await pair();
+    state.isDown = true;
+    for (const { self } of [a, b]) await store.leave(self);
+    await pass(clock, 4000);
+    expect(a.standingOf(b.self)).toBe('alive');
+    await pass(clock, 2500);
+    expect(a.find(b.self)).toBe(undefined);
+    expect(a.standingOf(b.self)).toBe('gone');
   });
 
   it('hear at once of a member that leaves', async () => {

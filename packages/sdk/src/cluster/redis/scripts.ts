@@ -30,7 +30,8 @@ for _, member in ipairs(silent) do
   redis.call('HDEL', KEYS[2], member)
   changed()
 end
-local known = redis.call('ZSCORE', KEYS[1], ARGV[1])
+-- A Redis that evicts may have one key without the other.
+local known = redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
 local fenced = redis.call('ZSCORE', KEYS[3], ARGV[1])
 if not fenced then
   if ARGV[3] ~= '' and redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[3] then
@@ -43,8 +44,17 @@ if not fenced then
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
 local version = redis.call('GET', KEYS[4]) or '0'
-local same = version == ARGV[4]
-return { known and 1 or 0, fenced and 1 or 0, version, same and {} or redis.call('HGETALL', KEYS[2]) }
+if version == ARGV[4] then return { known and 1 or 0, fenced and 1 or 0, version, {} } end
+local all = {}
+for _, member in ipairs(redis.call('HKEYS', KEYS[2])) do
+  if redis.call('ZSCORE', KEYS[1], member) then
+    all[#all + 1] = member
+    all[#all + 1] = redis.call('HGET', KEYS[2], member)
+  else
+    redis.call('HDEL', KEYS[2], member)
+  end
+end
+return { known and 1 or 0, fenced and 1 or 0, version, all }
 `);
 
 /** KEYS: live, facts, fenced, version. ARGV: member, how long it is remembered as fenced (0: it left by itself). */

@@ -112,7 +112,7 @@ export class HttpConnection implements Connection {
   send(message: JsonRpcMessage): void {
     if (!this.#isOpen) return;
     const text = encodeMessage(message);
-    if (!('method' in message)) return this.#track(this.#post(text, ANSWER_ATTEMPTS));
+    if (!('method' in message)) return this.#track(this.#post(text, ATTEMPTS));
     if ('id' in message) return this.#sendRequest(new InFlightRequest(message as JsonRpcRequest, text));
     switch (message.method) {
       case 'notifications/cancelled':
@@ -189,7 +189,7 @@ export class HttpConnection implements Connection {
 
   /** Ends the handshake. Requests wait until the standing stream was tried, or questions of the server would be lost. */
   async #finishHandshake(text: string): Promise<void> {
-    await this.#post(text);
+    await this.#post(text, ATTEMPTS);
     if (this.#sse.endpoint || !this.usable) return;
     const tried = createDeferred<void>();
     void this.#streams.keepStanding({
@@ -202,8 +202,8 @@ export class HttpConnection implements Connection {
   }
 
   /**
-   * Posts a message that has no answer of its own. An answer may be posted again after a failure on the way: a server
-   * ignores the second one, and without any the call would wait for it in vain.
+   * Posts a message that has no answer of its own. An answer, and the end of the handshake, may be posted again after a
+   * failure on the way: a server ignores the second one, and without any it would wait in vain (INIT-006).
    */
   async #post(text: string, attempts = 1): Promise<void> {
     await this.#preparing?.catch(() => {});
@@ -301,7 +301,7 @@ function isOnTheWay({ code, status }: IsthmusError): boolean {
   return code === 'CONNECTION_CLOSED' || code === 'ADDRESS_UNAVAILABLE';
 }
 
-const ANSWER_ATTEMPTS = 4;
+const ATTEMPTS = 4;
 const AGAIN_MS = 300;
 /** How long the first calls of a session wait for its standing stream. */
 const STANDING_MS = 500;

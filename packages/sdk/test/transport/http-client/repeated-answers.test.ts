@@ -17,6 +17,14 @@ describe('an answer to a question of a legacy server', () => {
     expect(refused()).toBe(3);
   });
 
+  it('is asked for, although the end of the handshake was refused at first (INIT-006)', async () => {
+    const { url, refused } = await behindBalancer(3, 502, 'notifications/initialized');
+    const client = await connect(http(url), { mode: 'legacy', answers: { elicit: () => ANSWER } });
+    onTestFinished(() => client.close());
+    expect((await client.callTool('ask')).content).toEqual([{ type: 'text', text: 'Ada' }]);
+    expect(refused()).toBe(3);
+  });
+
   it('is not sent for ever', async () => {
     const { url, refused } = await behindBalancer(100, 502);
     const warnings: string[] = [];
@@ -34,8 +42,8 @@ describe('an answer to a question of a legacy server', () => {
 
 const ANSWER = { action: 'accept', content: { name: 'Ada' } } as const;
 
-/** A server behind a proxy that fails with the first answers of the client. */
-async function behindBalancer(count: number, fault: 502 | 'break') {
+/** A server behind a proxy that fails with the first answers of the client, or with other messages. */
+async function behindBalancer(count: number, fault: 502 | 'break', what = '"result"') {
   const server = createServer({ name: 'asking', version: '1' });
   server.tool('ask', {}, async (_args, ctx) => {
     const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
@@ -49,7 +57,7 @@ async function behindBalancer(count: number, fault: 502 | 'break') {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    if (body.includes('"result"') && refused < count) {
+    if (body.includes(what) && refused < count) {
       refused += 1;
       if (fault === 'break') return outgoing.destroy();
       return outgoing.writeHead(502).end('<h1>Bad Gateway</h1>');

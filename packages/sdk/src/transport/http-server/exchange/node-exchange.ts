@@ -124,7 +124,8 @@ export class NodeExchange implements HttpExchange {
   stream(status: number, headers: HttpHeaders): HttpStream {
     const response = this.#response!;
     response.writeHead(status, headers);
-    response.flushHeaders();
+    // With what is written in this turn: a stream that breaks off between its headers and its first event cannot be resumed.
+    setImmediate(() => response.flushHeaders());
     return new NodeStream(response, this.#unread);
   }
 
