@@ -6,6 +6,7 @@ import {
   type CommandSpec,
   type ConfigProblem,
   type Definition,
+  doubtsAboutAccess,
   mergeGateways,
   type ReadOptions,
   type Servers,
@@ -56,7 +57,7 @@ export async function checkServers(
     byName(definitions).map(({ latest, earlier }) => checkServer(latest, earlier, options)),
   );
   const gateway = mergeGateways(...surveyed.map((each) => each.gateway));
-  const problems = surveyed.flatMap((each) => each.problems);
+  const problems = [...surveyed.flatMap((each) => each.problems), ...doubtsAboutAccess(surveyed)];
   const all = [...problems, ...servers.flatMap((each) => each.problems)];
   return {
     ok: all.every(({ severity }) => severity !== 'error'),

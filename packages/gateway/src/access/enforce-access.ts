@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import { deriveCall } from '../pipeline/derive-call.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import type { AccessCaller, AccessPolicy } from './access-policy.js';
+import { GuardedListening } from './guarded-listening.js';
 import type { ToolHints } from './tool-hints.js';
 
 export interface EnforceAccessInputs {
@@ -22,14 +23,16 @@ export interface EnforceAccessInputs {
 export function enforceAccess(inner: Service, { server, access, hints }: EnforceAccessInputs): Service {
   if (!access || !hints) return inner;
   const stage = new AccessStage(inner, server, access, hints);
+  const listening = new GuardedListening(inner, server, access);
   return deriveService(inner, {
     handle: (call) => (access.isEmpty ? inner.handle(call) : stage.handle(call)),
-    listen:
-      inner.listen &&
-      ((peer, wanted, onChange) => {
-        const caller = { principal: peer.principal, scopes: undefined };
-        if (access.allowsEntry(caller, server)) return inner.listen!(peer, wanted, onChange);
-        return Promise.resolve({ honoured: {}, ended: new Promise<never>(() => {}), stop() {} });
+    listen: inner.listen && ((peer, wanted, onChange) => listening.listen(peer, wanted, onChange)),
+    session: inner.session && ((session) => listening.session(session)),
+    notify:
+      inner.notify &&
+      ((notification, peer) => {
+        const caller = { principal: peer.principal, scopes: peer.scopes };
+        if (access.allowsEntry(caller, server)) inner.notify!(notification, peer);
       }),
   });
 }
@@ -115,6 +118,8 @@ class AccessStage {
 /** What a caller may do that may use any tool of the server. */
 const ENTRIES: ReadonlySet<string> = new Set([
   ...['initialize', 'ping', 'server/discover', 'tools/list', 'logging/setLevel', 'subscriptions/listen'],
+  // A task belongs to the caller that has made it.
+  ...['tasks/get', 'tasks/result', 'tasks/list', 'tasks/update', 'tasks/cancel'],
 ]);
 
 const LISTS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { correlationOf } from '../access/create-authorize.js';
@@ -7,13 +7,47 @@ import { deriveService } from '../pipeline/derive-service.js';
 import { CANCELLED, endingOf, failureOf, targetOf } from '../telemetry/call-record.js';
 import type { AuditOutcome, CallAudit } from './audit-record.js';
 
-/** Writes a record of every call to a server except `ping`, when the call is over. */
+/** Writes a record of every call to a server except `ping`, when the call is over, and of every subscription when it begins. */
 export function auditCalls(
   inner: Service,
   { server, audit }: { readonly server: string; readonly audit?: CallAudit | undefined },
 ): Service {
   if (!audit) return inner;
+  const began = (peer: Peer, method: string, opening: Promise<unknown>, uri?: string): void => {
+    if (!audit.isActive()) return;
+    opening.then(
+      () => writeSubscription(audit, { server, peer, method, uri }, 'ok'),
+      (error: unknown) => {
+        const { outcome, errorType } = failureOf(error);
+        writeSubscription(audit, { server, peer, method, uri }, refusalOf(error) ?? outcome, errorType);
+      },
+    );
+  };
   return deriveService(inner, {
+    listen:
+      inner.listen &&
+      ((peer, wanted, onChange) => {
+        const opening = inner.listen!(peer, wanted, onChange);
+        began(peer, 'subscriptions/listen', opening);
+        return opening;
+      }),
+    session:
+      inner.session &&
+      ((session) => {
+        const keeper = inner.session!(session);
+        return {
+          begin: () => keeper.begin(),
+          setLogLevel: (level) => keeper.setLogLevel(level),
+          subscribe(uri) {
+            const opening = keeper.subscribe(uri);
+            began(session.peer, 'resources/subscribe', opening, uri);
+            return opening;
+          },
+          unsubscribe: (uri) => keeper.unsubscribe(uri),
+          rootsChanged: () => keeper.rootsChanged(),
+          end: () => keeper.end(),
+        };
+      }),
     handle(call) {
       if (call.method === 'ping' || !audit.isActive()) return inner.handle(call);
       const audited = new AuditedCall(call, server, audit);
@@ -32,6 +66,28 @@ export function auditCalls(
         throw error;
       }
     },
+  });
+}
+
+interface Subscription {
+  readonly server: string;
+  readonly peer: Peer;
+  readonly method: string;
+  readonly uri: string | undefined;
+}
+
+function writeSubscription(
+  audit: CallAudit,
+  { server, peer, method, uri }: Subscription,
+  outcome: AuditOutcome,
+  error?: string,
+): void {
+  audit[outcome === 'denied' ? 'refuse' : 'write']({
+    time: new Date().toISOString(),
+    correlationId: correlationOf(undefined),
+    ...{ principal: peer.principal, clientId: undefined, remote: peer.remote, server, method },
+    ...{ tool: undefined, prompt: undefined, uri, outcome, error },
+    ...{ scopes: undefined, durationMs: undefined },
   });
 }
 

@@ -1,8 +1,8 @@
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { AuditRecord, AuditSink } from './audit-record.js';
+import { RotatingFile } from './rotating-file.js';
 
 export interface AuditFileOptions {
   readonly file: string;
@@ -27,9 +27,8 @@ export async function openAuditFile(options: AuditFileOptions): Promise<AuditSin
 
 class AuditFile implements AuditSink {
   readonly #options: AuditFileOptions;
-  #handle: FileHandle | undefined;
-  #size = 0;
-  #waiting: string[] = [];
+  readonly #file: RotatingFile;
+  #waiting: WaitingLine[] = [];
   #waitingBytes = 0;
   #dropped = 0;
   #writing: Promise<void> | undefined;
@@ -37,12 +36,13 @@ class AuditFile implements AuditSink {
   #isOver = false;
 
   constructor(options: AuditFileOptions) {
+    const { file, maxBytes = MAX_BYTES, keep = KEEP } = options;
     this.#options = options;
+    this.#file = new RotatingFile({ file, maxBytes, keep });
   }
 
-  async open(): Promise<void> {
-    this.#handle = await open(this.#options.file, 'a', 0o600);
-    this.#size = (await this.#handle.stat()).size;
+  open(): Promise<void> {
+    return this.#file.open();
   }
 
   isActive(): boolean {
@@ -50,38 +50,31 @@ class AuditFile implements AuditSink {
   }
 
   write(record: AuditRecord): void {
-    const line = `${JSON.stringify(record)}\n`;
-    if (this.#isOver || this.#waitingBytes + line.length > MAX_WAITING) {
+    const text = `${JSON.stringify(record)}\n`;
+    const bytes = Buffer.byteLength(text);
+    if (this.#isOver || this.#waitingBytes + bytes > MAX_WAITING) {
       this.#dropped += 1;
       return;
     }
-    this.#waiting.push(line);
-    this.#waitingBytes += line.length;
+    this.#waiting.push({ text, bytes });
+    this.#waitingBytes += bytes;
     this.#writing ??= this.#writeAll();
   }
 
   async close(): Promise<void> {
     await within(this.#options.clock, CLOSE_MS, this.#writing ?? Promise.resolve());
     this.#isOver = true;
-    await this.#handle?.close().catch(() => {});
-    this.#handle = undefined;
+    await this.#file.close().catch(() => {});
   }
 
   async #writeAll(): Promise<void> {
     while ((this.#waiting.length > 0 || this.#dropped > 0) && !this.#isOver) {
-      const lines = this.#waiting;
-      const dropped = this.#dropped;
-      if (dropped > 0) lines.push(`${JSON.stringify({ time: new Date().toISOString(), dropped })}\n`);
-      this.#waiting = [];
       try {
-        await this.#append(lines.join(''));
-        this.#dropped -= dropped;
-        this.#waitingBytes = this.#waiting.reduce((sum, line) => sum + line.length, 0);
+        if (this.#waiting.length > 0) await this.#writeSome();
+        else await this.#writeDropped();
         if (this.#isFailing) this.#options.warn(`${this.#options.file} can be written again`);
         this.#isFailing = false;
       } catch (error) {
-        if (dropped > 0) lines.pop();
-        this.#waiting = [...lines, ...this.#waiting];
         if (!this.#isFailing) {
           this.#options.warn(`the audit log cannot be written: ${messageOf(error)}; records wait`);
         }
@@ -92,26 +85,25 @@ class AuditFile implements AuditSink {
     this.#writing = undefined;
   }
 
-  async #append(text: string): Promise<void> {
-    const { maxBytes = MAX_BYTES } = this.#options;
-    const bytes = Buffer.byteLength(text);
-    if (this.#size > 0 && this.#size + bytes > maxBytes) await this.#rotate();
-    if (!this.#handle) await this.open();
-    await this.#handle!.appendFile(text);
-    this.#size += bytes;
+  /** So many lines that another process does not write between them. */
+  async #writeSome(): Promise<void> {
+    let count = 0;
+    let size = 0;
+    while (count < this.#waiting.length && (count === 0 || size < AT_ONCE))
+      size += this.#waiting[count++]!.bytes;
+    const some = this.#waiting.slice(0, count);
+    const written = await this.#file.append(some.map(({ text }) => text));
+    for (const { bytes } of this.#waiting.splice(0, written)) this.#waitingBytes -= bytes;
+    if (written < count) throw new Error('the disk is full');
   }
 
-  async #rotate(): Promise<void> {
-    const { file, keep = KEEP } = this.#options;
-    await this.#handle?.close();
-    this.#handle = undefined;
-    await rm(`${file}.${keep}`, { force: true });
-    for (let at = keep - 1; at >= 1; at -= 1) {
-      await rename(`${file}.${at}`, `${file}.${at + 1}`).catch(() => {});
-    }
-    if (keep > 0) await rename(file, `${file}.1`);
-    else await rm(file, { force: true });
-    this.#size = 0;
+  async #writeDropped(): Promise<void> {
+    const dropped = this.#dropped;
+    const written = await this.#file.append([
+      `${JSON.stringify({ time: new Date().toISOString(), dropped })}\n`,
+    ]);
+    if (written === 0) throw new Error('the disk is full');
+    this.#dropped -= dropped;
   }
 
   #pause(): Promise<void> {
@@ -121,8 +113,14 @@ class AuditFile implements AuditSink {
   }
 }
 
+interface WaitingLine {
+  readonly text: string;
+  readonly bytes: number;
+}
+
 const MAX_BYTES = 10 * 1024 * 1024;
 const KEEP = 5;
 const MAX_WAITING = 4 * 1024 * 1024;
 const RETRY_MS = 1000;
 const CLOSE_MS = 2000;
+const AT_ONCE = 64 * 1024;

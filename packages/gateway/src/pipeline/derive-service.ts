@@ -2,7 +2,9 @@ import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 
 /** What a stage does differently from the service inside it. A member that is undefined stays as it is inside. */
 export type ServiceChanges = {
-  readonly [Name in 'handle' | 'ready' | 'listen' | 'session' | 'capabilities']?: Service[Name] | undefined;
+  readonly [Name in 'handle' | 'ready' | 'listen' | 'notify' | 'session' | 'capabilities']?:
+    | Service[Name]
+    | undefined;
 };
 
 /**
@@ -15,7 +17,7 @@ export type ServiceChanges = {
 export function deriveService(inner: Service, changes: ServiceChanges): Service {
   const known = innermost.get(inner);
   const base = known ?? inner;
-  const { handle, ready, listen, session } = known ? inner : boundOf(inner);
+  const { handle, ready, listen, notify, session } = known ? inner : boundOf(inner);
   // The same members in the same order for every stage, so that the engine sees one shape on the path of each call.
   const service: { [Name in keyof Service]: Service[Name] | undefined } = {
     get info() {
@@ -35,7 +37,7 @@ export function deriveService(inner: Service, changes: ServiceChanges): Service 
     listen: changes.listen ?? listen,
     watchTasks: base.watchTasks && ((peer, ids, onChange) => base.watchTasks!(peer, ids, onChange)),
     serving: base.serving && (() => base.serving!()),
-    notify: base.notify && ((notification, peer) => base.notify!(notification, peer)),
+    notify: changes.notify ?? notify,
     session: changes.session ?? session,
   };
   innermost.set(service as Service, base);
@@ -46,12 +48,13 @@ export function deriveService(inner: Service, changes: ServiceChanges): Service 
 const innermost = new WeakMap<Service, Service>();
 
 /** The members that a stage can change, for use without `this`. */
-function boundOf(inner: Service): Pick<Service, 'handle' | 'ready' | 'listen' | 'session'> {
-  const { ready, listen, session } = inner;
+function boundOf(inner: Service): Pick<Service, 'handle' | 'ready' | 'listen' | 'notify' | 'session'> {
+  const { ready, listen, notify, session } = inner;
   return {
     handle: (call) => inner.handle(call),
     ...(ready && { ready: (opening, principal) => inner.ready!(opening, principal) }),
     ...(listen && { listen: (peer, wanted, onChange) => inner.listen!(peer, wanted, onChange) }),
+    ...(notify && { notify: (notification, peer) => inner.notify!(notification, peer) }),
     ...(session && { session: (served) => inner.session!(served) }),
   };
 }

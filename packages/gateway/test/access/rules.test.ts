@@ -1,5 +1,10 @@
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
 import { type Answer, modern, modernCall } from '../../../sdk/test/support/http-server.js';
+import { AccessPolicy } from '../../src/access/access-policy.js';
+import { enforceAccess } from '../../src/access/enforce-access.js';
+import { ToolHints } from '../../src/access/tool-hints.js';
 import { as, scopedHouse } from '../support/scoped-tokens.js';
 import type { House } from '../support/secured-gateway.js';
 
@@ -91,4 +96,21 @@ describe('with "default": "deny"', () => {
     const { json } = await house.ask('/mcp/files', modern(1, 'prompts/list', {}, as('ada/')));
     expect(json.result.prompts).toEqual([]);
   });
+});
+
+it('a caller that may use a tool may ask for the tasks that it has made with it', async () => {
+  const access = new AccessPolicy({ default: 'deny', rules: [{ effect: 'allow', tools: ['read_*'] }] });
+  const seen: string[] = [];
+  const service = enforceAccess({ handle: (call: Call) => ({ seen: seen.push(call.method) }) } as never, {
+    server: 'files',
+    access,
+    hints: new ToolHints(systemClock),
+  });
+  const peer = { principal: 'jwt:https://login.example|ada' };
+  const ask = async (method: string) => service.handle({ method, params: {}, peer } as never);
+  for (const method of ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/update', 'tasks/cancel']) {
+    await ask(method);
+  }
+  await expect(ask('resources/read')).rejects.toThrow('files is not open to this caller');
+  expect(seen).toEqual(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/update', 'tasks/cancel']);
 });

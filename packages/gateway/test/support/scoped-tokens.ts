@@ -26,6 +26,7 @@ export const withHints: Build = (server) => {
   server.tool('write_one', { annotations: { readOnlyHint: false } }, () => 'written');
   server.tool('delete_one', {}, () => 'deleted');
   server.prompt('greet', {}, () => 'Hello');
+  server.resource('memo://1', { name: 'memo' }, () => 'memo');
 };
 
 export async function scopedHouse(access: AccessSettings, options: HouseOptions = {}): Promise<House> {

@@ -6,7 +6,7 @@ export type { GatewaySettings } from './gateway/read-gateway.js';
 export { mergeGateways } from './gateway/read-gateway.js';
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
 export type { Servers } from './read-servers.js';
-export { byName, readServers, requireServers } from './read-servers.js';
+export { byName, doubtsAboutAccess, readServers, requireServers } from './read-servers.js';
 export type { ConfigProblem } from './report.js';
 export { describeProblem } from './report.js';
 export type {

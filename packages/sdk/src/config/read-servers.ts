@@ -1,4 +1,5 @@
 import { IsthmusError } from '../errors.js';
+import { accessDoubts } from './gateway/read-access.js';
 import { type GatewaySettings, mergeGateways } from './gateway/read-gateway.js';
 import { type ConfigProblem, describeProblem } from './report.js';
 import type { ServerEntry } from './server-spec.js';
@@ -49,7 +50,19 @@ export function toServers(files: readonly SurveyedFile[]): Servers {
     ...problems,
     ...definitions.flatMap((each) => each.problems),
   ]);
-  return { servers, problems, gateway: mergeGateways(...files.map(({ gateway }) => gateway)) };
+  const gateway = mergeGateways(...files.map(({ gateway }) => gateway));
+  return { servers, problems: [...problems, ...doubtsAboutAccess(files)], gateway };
+}
+
+/** Warnings about the block `access`, which names servers of any file. */
+export function doubtsAboutAccess(files: readonly SurveyedFile[]): readonly ConfigProblem[] {
+  const names = files.flatMap(({ definitions }) => definitions.map(({ name }) => name));
+  return files.flatMap(({ file, gateway }) =>
+    accessDoubts(gateway.access ?? {}, names).map(({ key, message }) => ({
+      ...({ severity: 'warning', file, line: 0, column: 0 } as const),
+      ...{ key: `gateway.access.${key}`, message },
+    })),
+  );
 }
 
 /** Groups definitions by name. `earlier` starts with the most recent one. */

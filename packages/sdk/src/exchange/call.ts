@@ -29,6 +29,8 @@ export interface Peer {
   readonly principal: string | undefined;
   /** The address of the client, if the transport has addresses; for fair limits (`clientKey`). */
   readonly remote?: string | undefined;
+  /** What the token of a subscription may be used for. A call has that of its own request (`Call.request`). */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** What the `_meta` of a modern request declares, read and checked. */

@@ -23,6 +23,51 @@ describe('the block gateway', () => {
     expect(await gateway(block)).toEqual({ gateway: block, problems: [] });
   });
 
+  it('names every mistake in the block access, each with its place', async () => {
+    const block = {
+      access: {
+        scopes: { all: ['a b'], tolls: {}, readOnly: 'x' },
+        servers: { mail: { methods: ['x'] } },
+        implies: { admin: 'write' },
+        rules: [{ effect: 'denny' }, { effect: 'deny', tolls: ['x'] }, { tools: ['x'] }, 'deny'],
+        default: 'no',
+      },
+    };
+    const { gateway: read, problems } = await gateway(block);
+    expect(read).toEqual({});
+    expect(problems).toEqual([
+      'error gateway.access.scopes.all: "a b" is not a scope',
+      'error gateway.access.scopes.tolls: is not known; did you mean tools?',
+      'error gateway.access.scopes.readOnly: must be a list of scopes',
+      'error gateway.access.servers.mail.methods: must be an object',
+      'error gateway.access.implies.admin: must be a list of scopes',
+      'error gateway.access.rules[0].effect: must be allow or deny',
+      'error gateway.access.rules[1].tolls: is not known; did you mean tools?',
+      'error gateway.access.rules[2]: needs effect',
+      'error gateway.access.rules[3]: must be an object',
+      'error gateway.access.default: must be allow or deny',
+    ]);
+  });
+
+  it('warns of rules that fit nothing: they restrict nothing', async () => {
+    const access = {
+      servers: { mial: { all: ['x'] } },
+      rules: [
+        { effect: 'deny', servers: ['fils', 'ma*'] },
+        { effect: 'deny', principals: ['ada', 'key:ada', 'anonymous', '*', 'jwt:https://login.example|*'] },
+      ],
+    };
+    const files = {
+      'a.json': JSON.stringify({ mcpServers: { mail: { command: 'x' } }, gateway: { access } }),
+    };
+    const { problems } = await readServers(join(folderWith(files), 'a.json'), { env: {} });
+    expect(problems.map((each) => `${each.severity} ${each.key}: ${each.message}`)).toEqual([
+      'warning gateway.access.servers.mial: there is no server "mial"; did you mean mail?',
+      'warning gateway.access.rules[0].servers: there is no server "fils"',
+      'warning gateway.access.rules[1].principals: "ada" is the name of no caller; they begin with key: or jwt:',
+    ]);
+  });
+
   it('takes one address as a list of one, and a port from the environment', async () => {
     const listen = 'http://127.0.0.1:${PORT:-8080}/mcp';
     expect((await gateway({ listen })).gateway).toEqual({ listen: ['http://127.0.0.1:8080/mcp'] });

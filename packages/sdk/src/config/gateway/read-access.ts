@@ -1,5 +1,7 @@
+import { nearMiss } from '../../near-miss.js';
 import { isTable, type Path } from '../documents/document.js';
 import { NAMES, notKnown, type ValueKind } from '../options/option-kinds.js';
+import { matches } from '../server-spec.js';
 
 /** What callers may do, in the block `gateway`. It is applied again when the file has changed. */
 export interface AccessSettings {
@@ -147,9 +149,37 @@ export const ACCESS: ValueKind = {
     const read = ACCESS_BLOCK.read(value, [], flaws);
     return flaws.length > 0 ? undefined : read;
   },
-  flaw(value) {
+  flaws(value) {
     const flaws: Flaws = [];
     ACCESS_BLOCK.read(value, [], flaws);
-    return flaws[0];
+    return flaws;
   },
 };
+
+/** What is valid in the block, and probably not what its author means: a rule that fits nothing restricts nothing. */
+export function accessDoubts(
+  { servers = {}, rules = [] }: AccessSettings,
+  names: readonly string[],
+): readonly { readonly key: string; readonly message: string }[] {
+  const doubts: { key: string; message: string }[] = [];
+  for (const name of Object.keys(servers)) {
+    if (!names.includes(name)) doubts.push({ key: `servers.${name}`, message: unknownServer(name, names) });
+  }
+  for (const [at, { servers: patterns = [], principals = [] }] of rules.entries()) {
+    for (const pattern of patterns) {
+      if (names.some((name) => matches(pattern, name))) continue;
+      doubts.push({ key: `rules[${at}].servers`, message: unknownServer(pattern, names) });
+    }
+    for (const pattern of principals) {
+      if (/^(key:|jwt:|anonymous$)|^[^:]*\*/.test(pattern)) continue;
+      const message = `${JSON.stringify(pattern)} is the name of no caller; they begin with key: or jwt:`;
+      doubts.push({ key: `rules[${at}].principals`, message });
+    }
+  }
+  return doubts;
+}
+
+function unknownServer(name: string, names: readonly string[]): string {
+  const near = nearMiss(name, names);
+  return `there is no server ${JSON.stringify(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}

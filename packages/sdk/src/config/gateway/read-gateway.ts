@@ -65,8 +65,9 @@ export function readGateway(
     if (value !== undefined) {
       settings[name] = name === 'cluster' ? resolveClusterFiles(value as ClusterSettings, folder) : value;
     } else {
-      const { path: inside, message } = flawOf(kind, given);
-      report.error([...path, ...inside], message);
+      for (const { path: inside, message } of kind.flaws?.(given) ?? [flawOf(kind, given)]) {
+        report.error([...path, ...inside], message);
+      }
     }
   }
   return settings;

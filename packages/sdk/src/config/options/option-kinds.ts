@@ -9,6 +9,8 @@ export interface ValueKind {
   read(value: unknown): unknown;
   /** The invalid part of a value that has parts. */
   flaw?(value: unknown): Flaw | undefined;
+  /** All of them, where each is worth a line. */
+  flaws?(value: unknown): readonly Flaw[];
 }
 
 /** One kind of value that an option may have. */

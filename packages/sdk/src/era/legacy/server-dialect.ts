@@ -63,7 +63,8 @@ import { ServerQuestions } from './server-questions.js';
 export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly era = 'legacy';
   readonly revision: LegacyRevision;
-  readonly peer: Peer;
+  /** `scopes`: of the last request that subscribed to something. */
+  readonly peer: Peer & { scopes?: readonly string[] | undefined };
   readonly #side: ServerDialectContext;
   readonly #questions: ServerQuestions;
   readonly #subscribed = new SubscribedUris();
@@ -98,6 +99,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   welcome(id: InboundCall['id']): boolean {
     const { service, connection } = this.#side;
     this.#declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
+    this.peer.scopes = this.requestOf(id)?.scopes;
     try {
       this.#keeper = service.session?.(this.#served());
     } catch (error) {
@@ -122,7 +124,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     const { method } = request;
     const params = request.params ?? NO_PARAMS;
     try {
-      const answer = this.#sessionMethod(method, params);
+      const answer = this.#sessionMethod(method, params, request.id);
       if (answer instanceof Promise) return this.#answerLater(inbound, method, answer);
       if (answer) return sendResult(this.#side, inbound, answer);
     } catch (error) {
@@ -306,7 +308,11 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   }
 
   /** Methods of the session itself, which never reach the service. */
-  #sessionMethod(method: string, params: JsonObject): JsonObject | Promise<JsonObject> | undefined {
+  #sessionMethod(
+    method: string,
+    params: JsonObject,
+    id: RequestId,
+  ): JsonObject | Promise<JsonObject> | undefined {
     switch (method) {
       case 'initialize':
         throw new ProtocolError(ErrorCode.InvalidRequest, 'This connection is already initialized');
@@ -326,7 +332,9 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
         if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'uri must be a string');
         if (method === 'resources/subscribe') this.#subscribed.add(uri);
         else this.#subscribed.delete(uri);
-        return this.#keeper ? this.#subscribeThere(this.#keeper, method, uri) : {};
+        if (!this.#keeper) return {};
+        this.peer.scopes = this.requestOf(id)?.scopes;
+        return this.#subscribeThere(this.#keeper, method, uri);
       }
       default:
         return undefined;

@@ -47,7 +47,10 @@ export class Listens {
     const listen: Listen = { inbound, filter, uris: undefined, overdue: undefined, stop: undefined };
     this.#open.add(listen);
     inbound.running = { cancel: () => this.#remove(listen) };
-    if (this.#service.listen) return this.#openUpstream(listen, peer);
+    if (this.#service.listen) {
+      const scopes = this.#connection.factsOf?.(inbound.id)?.scopes;
+      return this.#openUpstream(listen, scopes ? { ...peer, scopes } : peer);
+    }
     if (asked.taskIds && this.#service.watchTasks && hasTasks(capabilities)) {
       return this.#openWithTasks(listen, peer, asked.taskIds);
     }
