@@ -4,7 +4,7 @@ import type { Upstream } from '@isthmus/sdk/internal/client/connect.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { LoginWatch } from '../logins/watch-login.js';
+import type { LoginWatch } from '../logins/login-source.js';
 import type { GatewayServerState } from '../server-state.js';
 import { deriveService } from './derive-service.js';
 

@@ -31,7 +31,9 @@ function linesIn(file: string) {
   return { ids, torn, last };
 }
 
-async function writer(...args: (string | number)[]): Promise<{ child: ChildProcess; exit: Promise<unknown> }> {
+async function writer(
+  ...args: (string | number)[]
+): Promise<{ child: ChildProcess; exit: Promise<unknown> }> {
   const child = spawn(process.execPath, [PROGRAM, ...args.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
