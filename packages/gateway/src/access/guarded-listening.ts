@@ -45,6 +45,7 @@ export class GuardedListening {
       },
       notify: (notification) => session.notify(notification),
       elicited: (elicitationId) => session.elicited(elicitationId),
+      end: () => session.end(),
     });
     return {
       begin: () => keeper.begin(),
