@@ -93,6 +93,16 @@ export interface Call {
   readonly session?: ServedSession | undefined;
   /** Set if the call runs as a task, or may become one. */
   readonly task?: CallTask | undefined;
+  /** Called when the call becomes a task. It counts in limits until the slot is left, and not only until its answer. */
+  outlive?(): OutlivingSlot | undefined;
+}
+
+/** The place of a call in a limit, after its answer. */
+export interface OutlivingSlot {
+  /** The client is asked something: others may use the place. */
+  stepOut(): void;
+  comeBack(): void;
+  leave(): void;
 }
 
 /** A call as a task. */

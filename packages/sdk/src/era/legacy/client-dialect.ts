@@ -141,8 +141,9 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
 
   #call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void {
     let attributable: AttributableCall | undefined;
-    // With one tenant the owner of a question is clear.
-    if (this.isShared && mayBeAskedAbout(call.method)) {
+    this.#questions.calls(call);
+    // With one tenant the owner of a question is clear. A question of a task names the task (TASK-L-033).
+    if (this.isShared && methodFacts(call.method)?.rounds) {
       const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
       attributable = this.attribution.enter(caller, key, call.behalf);
       if (!attributable) return void this.#callInTurn(caller, call, listener, key);
@@ -210,9 +211,4 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     if (typeof id !== 'string') return;
     for (const { tenant } of this.connection.callers) tell('onElicited', tenant.onElicited, id);
   }
-}
-
-/** `tasks/result`: a task may ask until its result is there. */
-function mayBeAskedAbout(method: string): boolean {
-  return methodFacts(method)?.rounds ?? method === 'tasks/result';
 }

@@ -29,6 +29,8 @@ export class LegacyQuestions {
   readonly #scopes: Scopes;
   readonly #open = new Map<RequestId, Question>();
   readonly #first = createDeferred<void>();
+  /** Questions of tasks whose result has not been asked for yet. */
+  readonly #awaited = new Set<{ readonly taskId: string; found(): void }>();
 
   constructor({ connection, attribution, scopes }: LegacySession) {
     this.#connection = connection;
@@ -52,7 +54,9 @@ export class LegacyQuestions {
     let declared = false;
     try {
       const taskId = taskOf(request);
-      const found = this.#targetOf(request, this.#requestFor(taskId) ?? about);
+      const waiting = taskId === undefined ? undefined : await this.#requestFor(taskId, about, signal);
+      if (!this.#open.has(id)) return;
+      const found = this.#targetOf(request, waiting ?? about);
       const target = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
       if (!this.#open.has(id)) return;
       if (target.kind === 'refused') return this.#refuse(id, target.why);
@@ -74,12 +78,49 @@ export class LegacyQuestions {
     }
   }
 
-  /** The request that waits for the result of a task: a question of the task belongs to it (TASK-L-033). */
-  #requestFor(taskId: string | undefined): RequestId | undefined {
-    if (taskId === undefined) return undefined;
-    return this.#connection.requests.find(
-      ({ call }) => call?.method === 'tasks/result' && call.params['taskId'] === taskId,
-    );
+  /** A request is about to be sent: perhaps a question of its task came before it. */
+  calls({ method, params }: OutgoingCall): void {
+    if (method !== 'tasks/result') return;
+    const { taskId } = params;
+    for (const awaited of this.#awaited) if (awaited.taskId === taskId) queueMicrotask(awaited.found);
+  }
+
+  /**
+   * The request that waits for the result of a task: a question of the task belongs to it (TASK-L-033). A server may ask
+   * before it has that request.
+   */
+  async #requestFor(
+    taskId: string,
+    about: RequestId | undefined,
+    signal: AbortSignal,
+  ): Promise<RequestId | undefined> {
+    const find = () =>
+      this.#connection.requests.find(
+        ({ call }) => call?.method === 'tasks/result' && call.params['taskId'] === taskId,
+      );
+    const known = find();
+    if (known !== undefined || about !== undefined) return known;
+    const { promise, resolve } = createDeferred<void>();
+    const awaited = { taskId, found: resolve };
+    this.#awaited.add(awaited);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await within(this.#connection.clock, TASK_MS, promise);
+    this.#awaited.delete(awaited);
+    return find();
+  }
+
+  /** The only client that waits for results of tasks. A server may forget to say that its question belongs to a task. */
+  #onlyWaiting(): Asked | undefined {
+    const { requests } = this.#connection;
+    const waiting = new Map<object, Asked>();
+    requests.find(({ call, owner }) => {
+      if (call?.method !== 'tasks/result') return false;
+      const caller = owner as TenantCaller;
+      if (this.#scopes.mayBeOther(call.behalf?.principal ?? caller.tenant.principal)) return false;
+      waiting.set(call.behalf?.owner ?? caller, call.behalf ? byBehalf(call.behalf, caller) : byTenant(caller, call));
+      return false;
+    });
+    return waiting.size === 1 ? [...waiting.values()][0] : undefined;
   }
 
   /** The server cancelled its question. False if there is no such question. */
@@ -168,7 +209,11 @@ export class LegacyQuestions {
   }
 
   #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): QuestionTarget {
-    if (attribution.kind === 'none') return this.#ofNoCall(request);
+    if (attribution.kind === 'none') {
+      const { fallbackAnswers } = this.#connection.settings;
+      const waiting = canAnswer(fallbackAnswers, request) ? undefined : this.#onlyWaiting();
+      return waiting ?? this.#ofNoCall(request);
+    }
     const { behalf, caller: made, request: sent } = attribution.call;
     const caller = made as TenantCaller;
     if (behalf) return { ...byBehalf(behalf, caller), attributed: attribution };
@@ -227,6 +272,8 @@ function withTask(result: JsonObject, taskId: string): JsonObject {
 
 /** How long a question waits for the first tenant. */
 const FIRST_TENANT_MS = 1000;
+/** How long a question of a task waits for the request for the result of that task. */
+const TASK_MS = 2000;
 
 interface Question {
   /** The tenant that was asked, once it is known. */

@@ -7,12 +7,16 @@ import { changeTask, type TaskChange } from './change-task.js';
 import type { TaskSettings } from './options.js';
 import { MAX_MESSAGE } from './project-task.js';
 import { isFinished, type TaskOutcome, type TaskRecord } from './store.js';
-import type { TaskChannels } from './task-channels.js';
 
 /** What a running task needs of its runner. */
 export interface TaskContext {
   readonly settings: TaskSettings;
-  readonly channels: TaskChannels;
+  /** The least time between two status messages. */
+  messagePauseMs(): number;
+  /** Room for a question of this size. Undefined: there is none. Otherwise a function that gives it back. */
+  takeBytes(count: number): (() => void) | undefined;
+  /** Called when the task begins to wait for answers, and when it does not wait any more. */
+  onWaiting(isWaiting: boolean): void;
   /** Called for each state that this process sees. */
   onState(record: TaskRecord): void;
 }
@@ -30,6 +34,8 @@ export class RunningTask {
   #asked = 0;
   #message: string | undefined;
   #hasEnded = false;
+  #finishing: Promise<void> | undefined;
+  #isAbandoned = false;
   #isWriting = false;
   #isDirty = false;
   #isReading = false;
@@ -53,6 +59,8 @@ export class RunningTask {
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
     if (this.#hasEnded) return Promise.reject(taskIsOver());
     const { clock, maxTtlMs } = this.#context.settings;
+    const giveBack = this.#context.takeBytes(JSON.stringify(request).length);
+    if (!giveBack) return Promise.reject(tooLarge());
     this.#asked += 1;
     const key = `${KEY_NAMES[request.method]}-${this.#asked}`;
     const deferred = createDeferred<InputResponse>();
@@ -61,13 +69,21 @@ export class RunningTask {
       deferred.reject(reason as Error);
       this.#write();
     };
-    const callOff = clock.after(
+    const callOffTimeout = clock.after(
       maxTtlMs,
       () => withdraw(new IsthmusError('TIMED_OUT', `no answer came within ${maxTtlMs} ms`)),
       { background: true },
     );
+    const onAbort = () => withdraw(signal?.reason);
+    const callOff = () => {
+      callOffTimeout();
+      giveBack();
+      signal?.removeEventListener('abort', onAbort);
+    };
     this.#open.set(key, { request, deferred, callOff });
-    signal?.addEventListener('abort', () => withdraw(signal.reason), { once: true });
+    if (this.#open.size === 1) this.#context.onWaiting(true);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
     // Questions of one turn of the event loop are shown together.
     setImmediate(() => this.#write());
     return deferred.promise;
@@ -78,13 +94,23 @@ export class RunningTask {
     if (this.#hasEnded || message === this.#message) return;
     this.#message = message.slice(0, MAX_MESSAGE);
     const { clock } = this.#context.settings;
-    const wait = this.#lastWrite + MESSAGE_MS - clock.now();
+    const wait = this.#lastWrite + this.#context.messagePauseMs() - clock.now();
     if (wait <= 0) return this.#write();
     this.#writeDue ??= clock.after(wait, () => this.#write(), { background: true });
   }
 
-  /** The handler has ended. The first end counts, also if another process was faster. */
-  async finish(end: TaskEnd): Promise<void> {
+  /** Looks for changes of other processes: the message about one may have been lost. */
+  look(): void {
+    void this.#read();
+  }
+
+  /** The handler has ended. The first end counts, also if another process was faster. Settles when it is in the store. */
+  finish(end: TaskEnd): Promise<void> {
+    this.#finishing ??= this.#finish(end);
+    return this.#finishing;
+  }
+
+  async #finish(end: TaskEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#end(taskIsOver());
     const change: TaskChange =
@@ -97,23 +123,33 @@ export class RunningTask {
     if (record) this.#tell(record);
   }
 
+  /** The server has stopped. What is not in the store by now will not get there. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
   /** The client or the server ends the task. The handler may still answer. */
   abort(reason: IsthmusError): void {
     this.cancellation.abort(reason);
     for (const key of [...this.#open.keys()]) this.#take(key)?.deferred.reject(reason);
   }
 
-  /** The result of a task must not be lost because the store is away for a moment. */
-  async #persist(change: TaskChange): Promise<TaskRecord | undefined> {
+  /**
+   * The result of a task must not be lost because the store is away for a moment. A result that cannot be written for long
+   * is given up, and the task fails: its client must not wait for an end that never comes.
+   */
+  async #persist(wanted: TaskChange): Promise<TaskRecord | undefined> {
     const { clock } = this.#context.settings;
-    for (let pauseMs = 100; ; pauseMs *= 2) {
+    let change = wanted;
+    for (let pauseMs = 100; !this.#isAbandoned; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
         return await changeTask(this.#context.settings, this.id, () => change);
       } catch {
-        if (pauseMs > MAX_PAUSE_MS) return undefined;
+        if (pauseMs === MAX_PAUSE_MS && change.outcome) change = NOT_STORED;
         await new Promise<void>((resolve) => clock.after(pauseMs, resolve, { background: true }));
       }
     }
+    return undefined;
   }
 
   #end(reason: IsthmusError): void {
@@ -131,8 +167,10 @@ export class RunningTask {
 
   #take(key: string): TaskQuestion | undefined {
     const question = this.#open.get(key);
+    if (!question) return undefined;
     this.#open.delete(key);
-    question?.callOff();
+    question.callOff();
+    if (this.#open.size === 0) this.#context.onWaiting(false);
     return question;
   }
 
@@ -239,13 +277,28 @@ const KEY_NAMES: Record<InputRequest['method'], string> = {
   'roots/list': 'roots',
 };
 
-/** The least time between two messages. */
-const MESSAGE_MS = 200;
 const MAX_PAUSE_MS = 20_000;
 
 function taskIsOver(): IsthmusError {
   return new IsthmusError('CANCELLED', 'the task is over; no more questions can be asked');
 }
+
+function tooLarge(): IsthmusError {
+  return new IsthmusError('BUSY', 'The open questions of this client have too many bytes', { sent: 'no' });
+}
+
+const NOT_STORED_MESSAGE = 'The task has ended, and the store could not keep its result';
+const NOT_STORED: TaskChange = {
+  status: 'failed',
+  statusMessage: NOT_STORED_MESSAGE,
+  outcome: {
+    error: {
+      code: ErrorCode.InternalError,
+      message: NOT_STORED_MESSAGE,
+      data: { reason: 'NOT_STORED', sent: 'yes' },
+    },
+  },
+};
 
 /** The outcome of a task whose process has ended. It is never run again. */
 export const LOST_WORKER: TaskOutcome = {

@@ -49,6 +49,7 @@ export class TaskCall implements Call {
   /** Questions of the plain call. It cannot become a task meanwhile (TASK-M-023). */
   #plainQuestions = 0;
   #onQuiet: (() => void) | undefined;
+  #becoming: Promise<unknown> | undefined;
 
   constructor(plain: Call, begin: () => Promise<string | undefined>) {
     this.#plain = plain;
@@ -81,8 +82,26 @@ export class TaskCall implements Call {
     if (cancellation.aborted) this.#abort.abort(cancellation.reason);
   }
 
-  /** Settles when no question of the plain call is open. */
-  quiet(): Promise<void> {
+  /**
+   * Creates the task when no question of the plain call is open. Questions that come meanwhile wait, and are questions of
+   * the task.
+   */
+  async becoming<T>(create: () => Promise<T>): Promise<T> {
+    const made = this.#quiet().then(create);
+    this.#becoming = made;
+    try {
+      return await made;
+    } finally {
+      this.#becoming = undefined;
+    }
+  }
+
+  /** The handler has ended: it does not wait for answers any more. */
+  over(): void {
+    this.#onQuiet?.();
+  }
+
+  #quiet(): Promise<void> {
     if (this.#plainQuestions === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onQuiet = resolve;
@@ -148,10 +167,12 @@ export class TaskCall implements Call {
     channel()?.notify({ ...notification, params: withRelatedTask(notification.params, running.id) });
   }
 
-  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+  async ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+    if (this.#becoming && !this.#begun) await this.#becoming.catch(() => {});
     if (!this.#begun) return this.#askPlainly(request, signal);
     const refusal = cannotBeAsked(request, this.peer);
-    return refusal ? Promise.reject(refusal) : this.#begun.running.ask(request, signal);
+    if (refusal) throw refusal;
+    return this.#begun.running.ask(request, signal);
   }
 
   async #askPlainly(request: InputRequest, signal: AbortSignal | undefined): Promise<InputResponse> {

@@ -41,7 +41,7 @@ export class TaskChannels {
 
   /** Adds a channel until the returned function is called. */
   open(id: string, channel: TaskChannel): () => void {
-    const known: Channels = this.#tasks.get(id) ?? { channels: [], asking: new Map() };
+    const known: Channels = this.#tasks.get(id) ?? { channels: [], asking: new Map(), newest: 0 };
     this.#tasks.set(id, known);
     known.channels.push(channel);
     return () => {
@@ -61,7 +61,9 @@ export class TaskChannels {
   /** Asks open questions that this process does not ask yet, and withdraws those that are not open any more. */
   offer(record: TaskRecord): void {
     const known = this.#tasks.get(record.id);
-    if (!known) return;
+    // A request may have read the task before an answer was written.
+    if (!known || record.revision < known.newest) return;
+    known.newest = record.revision;
     for (const [key, asking] of known.asking) {
       if (Object.hasOwn(record.questions, key)) continue;
       known.asking.delete(key);
@@ -91,7 +93,10 @@ export class TaskChannels {
         : await this.#settings.store.get(id);
       // Only now: until the answer is written, the question looks open.
       if (asking.get(key) === control) asking.delete(key);
-      if (record) this.offer(record);
+      if (!record) return;
+      // A channel that refuses a question would refuse it again at once.
+      if (answer || this.of(id) !== channel) return this.offer(record);
+      this.#settings.clock.after(AGAIN_MS, () => this.offer(record), { background: true });
     } catch {
       // The question stays open. The next call of the client for this task offers it again.
       if (asking.get(key) === control) asking.delete(key);
@@ -118,8 +123,11 @@ export class TaskChannels {
 interface Channels {
   readonly channels: TaskChannel[];
   readonly asking: Map<string, AbortController>;
+  /** The newest revision of the task that was offered. */
+  newest: number;
 }
 
+const AGAIN_MS = 1000;
 const LOST = new IsthmusError('CONNECTION_CLOSED', 'the channel of the task is closed');
 
 function isLost(error: unknown): boolean {

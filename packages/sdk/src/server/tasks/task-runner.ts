@@ -1,38 +1,46 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { within } from '../../async/clock.js';
 import { answerRounds } from '../../era/answer-rounds.js';
 import { takesTasks, tasksRequired } from '../../era/extensions.js';
-import { isInputRequired } from '../../era/input-rounds.js';
+import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
 import { isAtLeast, type LegacyRevision } from '../../era/revisions.js';
 import { toWireError } from '../../era/server-dialect-context.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, Peer } from '../../exchange/call.js';
+import type { Call, OutlivingSlot, Peer } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import { changeTask } from './change-task.js';
 import type { TaskPlan, TaskSettings } from './options.js';
 import { toCreateTaskResult, toLegacyTask } from './project-task.js';
-import { LOST_WORKER, RunningTask, type TaskEnd } from './running-task.js';
+import { LOST_WORKER, RunningTask, type TaskContext, type TaskEnd } from './running-task.js';
 import type { TaskRecord } from './store.js';
 import { TaskCall } from './task-call.js';
 import { channelOfSession, TaskChannels } from './task-channels.js';
+import { type TaskPlace, TaskPlaces } from './task-places.js';
+import { TaskUpkeep } from './task-upkeep.js';
 
 /** Runs calls as tasks, one after the other or many at once, within the limits of the settings. */
 export class TaskRunner {
   readonly settings: TaskSettings;
   readonly channels: TaskChannels;
   readonly #running = new Map<string, Run>();
-  readonly #perClient = new Map<string, number>();
-  /** Places that are taken by tasks in creation. */
-  #reserved = 0;
+  readonly #places: TaskPlaces;
+  readonly #upkeep: TaskUpkeep;
   #worker: string | undefined;
-  #stopBeating: (() => void) | undefined;
-  #stopReviewing: (() => void) | undefined;
   #servings = 0;
 
   constructor(settings: TaskSettings) {
     this.settings = settings;
     this.channels = new TaskChannels(settings);
+    this.#places = new TaskPlaces(settings);
+    this.#upkeep = new TaskUpkeep(settings, () => this.worker, {
+      isRunning: (id) => this.#running.has(id),
+      fail: (id) => this.#fail(id),
+      look: () => {
+        for (const { running } of this.#running.values()) running.look();
+      },
+    });
   }
 
   /** Names this process among those that share the store. Made for the first task: few servers ever have one. */
@@ -56,7 +64,7 @@ export class TaskRunner {
   /** Called when a server begins to be served; the returned function when that has ended. */
   serving(): () => Promise<void> {
     this.#servings += 1;
-    this.#startReviewing();
+    this.#upkeep.review();
     let isOver = false;
     return async () => {
       if (isOver) return;
@@ -82,29 +90,29 @@ export class TaskRunner {
   #runAsTask(call: Call, plan: TaskPlan, handle: ToolRun, wish: TaskWish): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       let begun: Promise<RunningTask | undefined> | undefined;
-      let task: RunningTask | undefined;
-      let isDone = false;
+      let hasEnded = false;
       const begin = async (): Promise<string | undefined> => {
-        await taskCall.quiet();
-        if (isDone || taskCall.cancellation.aborted) return undefined;
-        begun ??= this.#begin(call, taskCall, plan, wish).then((made) => {
-          if (!made) return undefined;
-          task = made.running;
-          resolve(made.answer);
-          return task;
+        begun ??= taskCall.becoming(async () => {
+          if (hasEnded || taskCall.cancellation.aborted) return undefined;
+          const made = await this.#begin(call, taskCall, plan, wish);
+          if (made) resolve(made.answer);
+          return made?.running;
         });
         return (await begun)?.id;
       };
       const taskCall = new TaskCall(call, begin);
-      const start = () => {
-        void this.#handled(taskCall, handle, () => task !== undefined).then(async (end) => {
-          isDone = true;
-          const made = task ?? (await begun?.catch(() => undefined));
-          callOffBegin();
-          if (made) return this.#finish(made, taskCall, end);
-          if ('plain' in end) return resolve(end.plain);
-          reject(end.thrown);
-        });
+      const start = async () => {
+        let end = await handled(() => handle(taskCall));
+        hasEnded = true;
+        callOffBegin();
+        taskCall.over();
+        const task = await begun?.catch(() => undefined);
+        if (task) {
+          if ('plain' in end && isInputRequired(end.plain)) end = await this.#rounds(handle, taskCall, end.plain);
+          return this.#finish(task, taskCall, end);
+        }
+        if ('plain' in end) return resolve(end.plain);
+        reject(end.thrown);
       };
       // TASK-L-021: a legacy client that asks for a task is given one, whatever the handler does.
       const afterMs = wish.isDemanded ? 0 : plan.afterMs;
@@ -112,13 +120,13 @@ export class TaskRunner {
       if (afterMs !== 0) {
         if (afterMs !== undefined)
           callOffBegin = this.settings.clock.after(afterMs, () => void begin().catch(() => {}));
-        return start();
+        return void start();
       }
       begin().then((id) => {
         if (id !== undefined) return start();
         if (wish.isDemanded || plan.mode === 'required') return reject(tooMany());
         // There is no room for a task, and the client takes a plain result as well.
-        start();
+        return start();
       }, reject);
     });
   }
@@ -132,55 +140,65 @@ export class TaskRunner {
   ): Promise<{ readonly running: RunningTask; readonly answer: JsonObject } | undefined> {
     const { settings } = this;
     const client = clientKey(call.peer);
-    const own = this.#perClient.get(client) ?? 0;
-    if (this.#running.size + this.#reserved >= settings.maxRunning || own >= settings.maxRunningPerClient)
-      return undefined;
-    this.#reserved += 1;
-    this.#perClient.set(client, own + 1);
+    const place = this.#places.take(client);
+    if (!place) return undefined;
     let running: RunningTask | undefined;
     try {
-      this.#startReviewing();
-      await this.#beat();
+      this.#upkeep.review();
+      await this.#upkeep.live();
       const record = newRecord(call, this, plan, wish, client);
       if ((await settings.store.create(record, settings.bounds)) === 'full') return undefined;
-      running = new RunningTask(
-        { settings, channels: this.channels, onState: (state) => this.#onState(state) },
-        record,
-      );
+      const outer = call.outlive?.();
+      running = new RunningTask(this.#contextOf(place, outer), record);
       const { session } = call;
       const closeChannel = session && this.channels.open(record.id, channelOfSession(session));
-      this.#running.set(record.id, { running, client, closeChannel });
+      this.#running.set(record.id, { running, place, outer, closeChannel });
       taskCall.becomes({ running, channel: () => this.channels.of(record.id) });
       const now = settings.clock.now();
       const answer =
         call.peer.era === 'legacy' ? { task: toLegacyTask(record, now) } : toCreateTaskResult(record, now);
       return { running, answer };
     } finally {
-      this.#reserved -= 1;
-      if (!running) this.#release(client);
+      if (!running) {
+        place.leave();
+        this.#restIfIdle();
+      }
     }
   }
 
-  async #handled(call: TaskCall, handle: ToolRun, isTask: () => boolean): Promise<Handled> {
-    try {
-      const result = await handle(call);
-      if (!isInputRequired(result) || !isTask()) return { plain: result };
-      return { plain: await answerRounds(handle, call, this.settings.clock, result) };
-    } catch (thrown) {
-      return { thrown };
-    }
+  #contextOf(place: TaskPlace, outer: OutlivingSlot | undefined): TaskContext {
+    return {
+      settings: this.settings,
+      // All tasks together write about a hundred messages in a second.
+      messagePauseMs: () => Math.max(LEAST_MESSAGE_MS, 10 * this.#running.size),
+      takeBytes: (count) => place.takeBytes(count),
+      onWaiting(isWaiting) {
+        if (isWaiting) {
+          place.wait();
+          outer?.stepOut();
+        } else {
+          place.goOn();
+          outer?.comeBack();
+        }
+      },
+      onState: (state) => this.#onState(state),
+    };
   }
 
-  async #finish(task: RunningTask, call: TaskCall, handled: Handled): Promise<void> {
+  #rounds(handle: ToolRun, call: TaskCall, first: InputRequired): Promise<Handled> {
+    return handled(() => answerRounds(handle, call, this.settings.clock, first));
+  }
+
+  async #finish(task: RunningTask, call: TaskCall, end: Handled): Promise<void> {
     const run = this.#running.get(task.id);
-    await task.finish(this.#endOf(call, handled));
+    await task.finish(this.#endOf(call, end));
     if (run) this.#forget(task.id, run);
   }
 
-  #endOf(call: TaskCall, handled: Handled): TaskEnd {
-    if ('plain' in handled) return this.#resultOf(handled.plain);
+  #endOf(call: TaskCall, end: Handled): TaskEnd {
+    if ('plain' in end) return this.#resultOf(end.plain);
     if (call.cancellation.aborted) return 'cancelled';
-    return { error: toWireError(handled.thrown, 'tools/call', call.peer.era) };
+    return { error: toWireError(end.thrown, 'tools/call', call.peer.era) };
   }
 
   /** A copy, since the handler may change its object later, and a finished task must not change. */
@@ -196,19 +214,16 @@ export class TaskRunner {
     }
   }
 
-  #forget(id: string, { client, closeChannel }: Run): void {
+  #forget(id: string, { place, outer, closeChannel }: Run): void {
     if (!this.#running.delete(id)) return;
     closeChannel?.();
-    this.#release(client);
-    if (this.#running.size + this.#reserved > 0) return;
-    this.#stopBeating?.();
-    this.#stopBeating = undefined;
+    place.leave();
+    outer?.leave();
+    this.#restIfIdle();
   }
 
-  #release(client: string): void {
-    const left = (this.#perClient.get(client) ?? 1) - 1;
-    if (left > 0) this.#perClient.set(client, left);
-    else this.#perClient.delete(client);
+  #restIfIdle(): void {
+    if (this.#places.taken === 0) this.#upkeep.rest();
   }
 
   /** Shows a state to the legacy client that started the task. */
@@ -220,58 +235,19 @@ export class TaskRunner {
     channel.notify({ method: 'notifications/tasks/status', params });
   }
 
-  /** Says that this process lives, while it runs tasks. */
-  async #beat(): Promise<void> {
-    const { store, clock, leaseMs } = this.settings;
-    const beat = () => store.beat(this.worker, clock.now() + leaseMs);
-    if (this.#stopBeating) return;
-    const next = () => {
-      this.#stopBeating = clock.after(
-        leaseMs / 3,
-        () => {
-          next();
-          beat().catch(() => {});
-        },
-        { background: true },
-      );
-    };
-    next();
-    await beat();
-  }
-
-  /** Looks for expired tasks, and for tasks of processes that have ended. */
-  #startReviewing(): void {
-    if (this.#stopReviewing) return;
-    const { store, clock, leaseMs } = this.settings;
-    const review = async () => {
-      const abandoned = await store.review(clock.now());
-      for (const id of abandoned) if (!this.#running.has(id)) await this.#fail(id);
-    };
-    const next = (ms: number) => {
-      this.#stopReviewing = clock.after(
-        ms,
-        () => {
-          next(leaseMs);
-          review().catch(() => {});
-        },
-        { background: true },
-      );
-    };
-    next(0);
-  }
-
   /** The server has stopped. Its tasks end now. */
   async #stop(): Promise<void> {
-    this.#stopReviewing?.();
-    this.#stopReviewing = undefined;
     const runs = [...this.#running];
     await Promise.all(
       runs.map(async ([id, run]) => {
-        run.running.abort(new IsthmusError('CANCELLED', 'the server stopped'));
-        await run.running.finish(LOST_WORKER);
+        const { running } = run;
+        running.abort(new IsthmusError('CANCELLED', 'the server stopped'));
+        await within(this.settings.clock, STOP_MS, running.finish(LOST_WORKER));
+        running.abandon();
         this.#forget(id, run);
       }),
     );
+    this.#upkeep.stop();
   }
 }
 
@@ -279,11 +255,25 @@ type ToolRun = (call: Call) => JsonObject | Promise<JsonObject>;
 
 type Handled = { readonly plain: JsonObject } | { readonly thrown: unknown };
 
+async function handled(handle: () => JsonObject | Promise<JsonObject>): Promise<Handled> {
+  try {
+    return { plain: await handle() };
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
 interface Run {
   readonly running: RunningTask;
-  readonly client: string;
+  readonly place: TaskPlace;
+  /** The place of the call in the limits around this service. */
+  readonly outer: OutlivingSlot | undefined;
   readonly closeChannel: (() => void) | undefined;
 }
+
+const LEAST_MESSAGE_MS = 200;
+/** How long a server that stops waits for the store. */
+const STOP_MS = 5000;
 
 /** What the client says about tasks with its call. */
 interface TaskWish {
