@@ -66,7 +66,8 @@ export function limitService(inner: Service, options: LimitOptions): Service {
     : undefined;
 
   const enter = (call: Call): HandledResult => {
-    if (!limiter) return inner.handle(call);
+    // Requests about tasks do not reach the server. A client must be able to answer and to cancel when all places are taken.
+    if (!limiter || call.method.startsWith('tasks/')) return inner.handle(call);
     const slot = limiter.enter(call);
     return slot instanceof Promise ? runLater(inner, call, slot) : run(inner, call, slot);
   };
@@ -125,7 +126,10 @@ async function runLater(inner: Service, call: Call, waiting: Promise<LimiterSlot
   throw cancellation.reason;
 }
 
-/** Runs a call in its slot. While its client is asked a question, others may use the slot. */
+/**
+ * Runs a call in its slot. While its client is asked a question, others may use the slot. A call that becomes a task keeps
+ * the slot until the task has ended.
+ */
 function run(inner: Service, call: Call, slot: LimiterSlot): HandledResult {
   const ask: Call['ask'] = async (request, signal) => {
     slot.stepOut();
@@ -135,14 +139,21 @@ function run(inner: Service, call: Call, slot: LimiterSlot): HandledResult {
       slot.comeBack();
     }
   };
+  let isTask = false;
+  const outlive = () => {
+    isTask = true;
+    return slot;
+  };
   let outcome: HandledResult;
   try {
-    outcome = inner.handle(deriveCall(call, { ask }));
+    outcome = inner.handle(deriveCall(call, { ask, outlive }));
   } catch (error) {
     slot.leave();
     throw error;
   }
-  const leave = () => slot.leave();
+  const leave = () => {
+    if (!isTask) slot.leave();
+  };
   if (outcome instanceof LateResult) outcome.observe({ complete: leave, fail: leave });
   else if (isThenable(outcome)) {
     return outcome.then(

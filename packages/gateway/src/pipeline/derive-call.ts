@@ -3,6 +3,7 @@ import type {
   Call,
   CallTask,
   ForeignNotification,
+  OutlivingSlot,
   Peer,
   RequestFacts,
   ServedSession,
@@ -28,6 +29,8 @@ export interface CallChanges {
   readonly isSilent?: boolean;
   readonly ask?: Call['ask'];
   readonly progress?: Call['progress'];
+  /** The place of the call in this limit. The limits around it are asked, too. */
+  readonly outlive?: () => OutlivingSlot;
   /** Its number in what a tap records. */
   readonly number?: number;
 }
@@ -115,8 +118,23 @@ class DerivedCall implements Call {
     this.#inner.notify(notification);
   }
 
+  outlive(): OutlivingSlot | undefined {
+    const outer = this.#inner.outlive?.();
+    const own = this.#changes.outlive?.();
+    return outer && own ? bothSlots(outer, own) : (own ?? outer);
+  }
+
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
     const { ask } = this.#changes;
     return ask ? ask(request, signal) : this.#inner.ask(request, signal);
   }
+}
+
+function bothSlots(outer: OutlivingSlot, inner: OutlivingSlot): OutlivingSlot {
+  const each = (act: (slot: OutlivingSlot) => void) => () => [outer, inner].forEach(act);
+  return {
+    stepOut: each((slot) => slot.stepOut()),
+    comeBack: each((slot) => slot.comeBack()),
+    leave: each((slot) => slot.leave()),
+  };
 }

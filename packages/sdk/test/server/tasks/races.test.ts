@@ -206,17 +206,12 @@ describe('a question of a legacy task', () => {
     });
     await using peer = await connectTo(server, 'legacy', { capabilities: { elicitation: {} } });
     await using other = await connectTo(server, 'legacy');
-    const answered = gate();
-    peer.respond = async () => {
-      await answered.opened;
-      return { action: 'decline' };
-    };
     const taskId = idOf(await peer.result('tools/call', { name: 'asks', task: {} }));
     await until('it is asked', () => peer.questions.length > 0);
     holds = true;
     const slow = other.result('tasks/get', { taskId });
     await until('the old state was read', () => stale);
-    answered.open();
+    peer.send({ jsonrpc: '2.0', id: peer.questions[0]!.id, result: { action: 'decline' } });
     await until('the answer is written', async () => (await store.get(taskId))?.status === 'working');
     await settle();
     held.open();
