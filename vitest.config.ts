@@ -52,6 +52,7 @@ const LONG = [
   'packages/sdk/test/process/death-watch-program.test.ts',
   'packages/sdk/test/process/death-watch.test.ts',
   'packages/sdk/test/process/ledger.test.ts',
+  'packages/sdk/test/server/tasks/flood.test.ts',
   'packages/sdk/test/transport/http-server/admission/hostile.test.ts',
   'test/bridge-load/http-upstream.test.ts',
   'test/bridge-load/interactive.test.ts',

@@ -62,7 +62,9 @@ describe('questions of tasks on a process that several clients share', () => {
     first.on.ask('q1', 'elicitation/create', question('task-1'));
     await answers(one, 'task-1');
     await answers(other, 'task-2');
-    const heard = [await far.next(), await far.next()].map(({ id, result }) => [id, result.content.of]).sort();
+    const heard = [await far.next(), await far.next()]
+      .map(({ id, result }) => [id, result.content.of])
+      .sort();
     expect(heard).toEqual([
       ['q1', 'task-1'],
       ['q2', 'task-2'],

@@ -117,7 +117,10 @@ export class LegacyQuestions {
       if (call?.method !== 'tasks/result') return false;
       const caller = owner as TenantCaller;
       if (this.#scopes.mayBeOther(call.behalf?.principal ?? caller.tenant.principal)) return false;
-      waiting.set(call.behalf?.owner ?? caller, call.behalf ? byBehalf(call.behalf, caller) : byTenant(caller, call));
+      waiting.set(
+        call.behalf?.owner ?? caller,
+        call.behalf ? byBehalf(call.behalf, caller) : byTenant(caller, call),
+      );
       return false;
     });
     return waiting.size === 1 ? [...waiting.values()][0] : undefined;

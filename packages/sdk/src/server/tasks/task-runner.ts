@@ -108,7 +108,8 @@ export class TaskRunner {
         taskCall.over();
         const task = await begun?.catch(() => undefined);
         if (task) {
-          if ('plain' in end && isInputRequired(end.plain)) end = await this.#rounds(handle, taskCall, end.plain);
+          if ('plain' in end && isInputRequired(end.plain))
+            end = await this.#rounds(handle, taskCall, end.plain);
           return this.#finish(task, taskCall, end);
         }
         if ('plain' in end) return resolve(end.plain);

@@ -80,6 +80,7 @@ export class TaskUpkeep {
 
   async #review(): Promise<void> {
     const { store, clock } = this.#settings;
-    for (const id of await store.review(clock.now())) if (!this.#tasks.isRunning(id)) await this.#tasks.fail(id);
+    for (const id of await store.review(clock.now()))
+      if (!this.#tasks.isRunning(id)) await this.#tasks.fail(id);
   }
 }

@@ -31,7 +31,10 @@ describe('a call that is about to become a task', () => {
     }));
     const server = taskServer({ store });
     server.tool('asks', { task: { mode: 'allowed', start: 'handler' } }, async (_args, ctx) => {
-      const [, { action }] = await Promise.all([ctx.startTask(), creating.opened.then(() => ctx.elicit(form))]);
+      const [, { action }] = await Promise.all([
+        ctx.startTask(),
+        creating.opened.then(() => ctx.elicit(form)),
+      ]);
       return action;
     });
     await using peer = await connectTo(server, 'modern', modern);
@@ -44,7 +47,9 @@ describe('a call that is about to become a task', () => {
     const taskId = idOf(created);
     await waitFor(peer, taskId, 'input_required');
     await peer.result('tasks/update', { taskId, inputResponses: { 'elicitation-1': accepted } });
-    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'accept' }] } });
+    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'accept' }] },
+    });
   });
 
   it('begins once, when the handler and the clock want it while a question is open', async () => {
@@ -116,7 +121,9 @@ describe('a store that fails', () => {
     await settle();
     state.isAway = false;
     clock.advance(200);
-    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'done' }] } });
+    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'done' }] },
+    });
   });
 
   it('for a minute costs the result, but the task ends all the same', async () => {
@@ -179,7 +186,9 @@ describe('a store that fails', () => {
     await settle();
     expect(await peer.result('tasks/get', { taskId })).toMatchObject({ status: 'working' });
     clock.advance(1000);
-    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'accept' }] } });
+    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'accept' }] },
+    });
   });
 });
 
