@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { awaitLegacyTask, legacyTaskId } from '../client/tasks/await-legacy-task.js';
 import { followTask } from '../client/tasks/follow-task.js';
+import { repeatRequest } from '../client/tasks/repeat-request.js';
 import { ProtocolError } from '../errors.js';
 import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -101,7 +102,7 @@ function requestsOf(
   context: ForwardContext,
   progressToken: string | undefined,
 ): TaskRequests {
-  return async (method, params) => {
+  const once = async (method: string, params: JsonObject) => {
     const out = new ForwardedCall(call, params, session.owner, context, { method, progressToken });
     const result = await session.caller.call(out).catch((error: unknown) => {
       throw out.refusal ? refusedFor(out.refusal, error) : error;
@@ -109,7 +110,15 @@ function requestsOf(
     if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
     return result;
   };
+  const repetition = { cancellation: call.cancellation, clock: context.clock, patienceMs: PATIENCE_MS };
+  return (method, params) =>
+    method.startsWith('tasks/')
+      ? repeatRequest(() => once(method, params), repetition)
+      : once(method, params);
 }
+
+/** How long the connection to the server of a task may fail. It may start again meanwhile. */
+const PATIENCE_MS = 30_000;
 
 /** Cancels a task after its client has stopped waiting. */
 function cancelsOf(call: Call, session: UpstreamSession, context: ForwardContext) {

@@ -9,6 +9,7 @@ import type { CallOptions } from '../call-options.js';
 import { awaitLegacyTask } from './await-legacy-task.js';
 import { followTask } from './follow-task.js';
 import { isOver, readTask, type TaskState } from './read-task.js';
+import { repeatRequest } from './repeat-request.js';
 
 /** What a task handle needs of its client. */
 export interface TaskCalls {
@@ -117,17 +118,14 @@ export class TaskHandle {
     return awaitLegacyTask({ task: { ...seed, pollInterval: 1 } }, common);
   }
 
-  /** These requests can be repeated without harm, also after the connection was lost. */
-  async #request(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  #request(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const timeoutMs = method === 'tasks/result' ? { timeoutMs: RESULT_MS } : {};
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#calls.call(method, params, { ...timeoutMs, signal, retry: 'safe' });
-      } catch (error) {
-        if (signal.aborted || !isPassing(error) || attempt >= MAX_ATTEMPTS) throw error;
-        await new Promise<void>((resolve) => this.#calls.clock.after(RETRY_MS * attempt, resolve));
-      }
-    }
+    const { call, clock } = this.#calls;
+    return repeatRequest(() => call(method, params, { ...timeoutMs, signal, retry: 'safe' }), {
+      cancellation: signal as Cancellation,
+      clock,
+      patienceMs: PATIENCE_MS,
+    });
   }
 
   get #taskId(): string {
@@ -138,18 +136,7 @@ export class TaskHandle {
   }
 }
 
-/** The connection failed, and not the task. */
-function isPassing(error: unknown): boolean {
-  return error instanceof IsthmusError && PASSING.has(error.code);
-}
-
-const PASSING: ReadonlySet<string> = new Set([
-  'CONNECTION_CLOSED',
-  'HTTP_STATUS',
-  'ADDRESS_UNAVAILABLE',
-  'BUSY',
-]);
-const MAX_ATTEMPTS = 5;
-const RETRY_MS = 200;
+/** How long the connection may fail while a result is waited for. */
+const PATIENCE_MS = 10_000;
 /** A request for a result is renewed after this time. */
 const RESULT_MS = 600_000;
