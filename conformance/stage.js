@@ -2,9 +2,9 @@
 import { withCluster } from '../scripts/cluster/with-cluster.js';
 import { ensureInstalled } from '../scripts/setup/install.js';
 import { inRoot } from '../scripts/setup/paths.js';
-import { ATTEMPTS, BRIDGE, CLIENT, CLIENT_EXTENSIONS, CLUSTER, SERVER } from './lib/expected.js';
-import { judgeClient, judgeServer } from './lib/judge.js';
-import { findReferee, listClient, listRequired, runClient, runServer } from './lib/referee.js';
+import { ATTEMPTS, BRIDGE, CLIENT, CLIENT_EXTENSIONS, CLUSTER, SERVER, SKIPPED } from './lib/expected.js';
+import { judgeClient, judgeServer, judgeSkipped } from './lib/judge.js';
+import { findReferee, listClient, listRequired, runClient, runScenario, runServer } from './lib/referee.js';
 import { withBridge, withDemo } from './lib/under-test.js';
 
 /** What is judged: the demo as a server, the same through a bridge, a client, and the demo in a cluster. */
@@ -48,7 +48,11 @@ export async function conformance({ url, only, brief = false } = {}) {
 const MARKS = { passed: '✓', failed: '✗', noted: '·' };
 
 const RUNS = {
-  server: (report) => withDemo((url) => serverMode('server', url, SERVER, report)),
+  server: (report) =>
+    withDemo(async (url) => {
+      await serverMode('server', url, SERVER, report);
+      await skippedScenarios(url, report);
+    }),
   async bridge(report, { brief }) {
     for (const { era, sets } of BRIDGE.filter(({ era }) => !brief || era === undefined)) {
       const title = era ? `bridge to a ${era} server` : 'bridge';
@@ -66,6 +70,16 @@ async function serverMode(title, url, sets, report) {
     const { rows, summary } = judgeServer({ listed, results, expected });
     report(`${title} ${revision}`, rows, summary);
   }
+}
+
+/** The demo does not have these extensions, and the scenarios must see that. */
+async function skippedScenarios(url, report) {
+  const rows = [];
+  for (const [scenario, why] of Object.entries(SKIPPED)) {
+    rows.push(judgeSkipped(scenario, await runScenario(url, scenario, NEWEST), why));
+  }
+  const noted = rows.filter(({ verdict }) => verdict === 'noted').length;
+  report(`server ${NEWEST}, in no set`, rows, `${noted}/${rows.length} skip themselves`);
 }
 
 /**

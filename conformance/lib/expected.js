@@ -1,8 +1,6 @@
 // What the referee is expected to say. The version of the referee is pinned, so these are facts, not wishes: a
 // run that says something else, better or worse, is red until somebody has looked and changed this file.
 
-const tasks = 'a legacy server has tasks of its own kind, and questions without names';
-
 /**
  * Per revision: how many scenarios are scored, how many successful checks those have in all (a check that
  * silently turns into "not applicable" would otherwise stay green), and how each unscored scenario ends.
@@ -49,6 +47,13 @@ export const SERVER = {
   },
 };
 
+/** Scenarios of extensions that the demo does not have, and that are in no set: they skip themselves. */
+export const SKIPPED = {
+  'sep-2640-skills-enumeration': 'the demo offers no skills',
+  'sep-2640-skills-manifest': 'the demo offers no skills',
+  'sep-2640-skills-directory': 'the demo offers no skills',
+};
+
 const { own, ...MODERN } = SERVER['2026-07-28'];
 const withoutTasks = (ends, why) => {
   const unscored = Object.fromEntries(Object.keys(own).map((name) => [name, { ends, why }]));
@@ -57,10 +62,14 @@ const withoutTasks = (ends, why) => {
 /** Replicas of the demo, each with tasks of its own: what a scenario sees depends on the replica. */
 export const CLUSTER = withoutTasks('ends', 'each replica of the demo has tasks of its own');
 
+const EARLIER =
+  'an earlier scenario has left a call behind that is asked something, and the messages of a process that all clients ' +
+  'share do not say whose question the next one is: it depends on the time between the scenarios (docs/bridge.md)';
+
 /**
  * Through a bridge, in front of the demo on stdio, which speaks both eras or only one: the same, apart from what
- * the wire of that one era cannot carry. `limits`: scored scenarios that cannot pass, with exactly the complaints
- * that there are.
+ * the wire of that one era cannot carry. `limits`: scenarios that cannot pass, with exactly the complaints that there
+ * are. `isUnsteady`: it depends on the time between two scenarios, so it may pass as well.
  */
 export const BRIDGE = [
   { era: undefined, sets: SERVER },
@@ -70,8 +79,9 @@ export const BRIDGE = [
     sets: {
       ...SERVER,
       '2026-07-28': {
-        ...withoutTasks('ends', tasks)['2026-07-28'],
-        successes: 114,
+        ...SERVER['2026-07-28'],
+        // Without those of the unsteady scenarios.
+        successes: 108,
         limits: {
           'server-stateless': {
             says: [
@@ -82,7 +92,26 @@ export const BRIDGE = [
           },
           'input-required-result-capability-check': {
             says: ['FAILURE sep-2322-respect-client-capabilities'],
-            why: 'a legacy server hears once, for all clients of its process, what they can do',
+            why: `a legacy server hears once, for all clients of its process, what they can do; and ${EARLIER}`,
+            isUnsteady: true,
+          },
+          'input-required-result-non-tool-request': {
+            says: ['FAILURE sep-2322-non-tool-incomplete'],
+            why: EARLIER,
+            isUnsteady: true,
+          },
+          'input-required-result-tampered-state': {
+            says: ['FAILURE sep-2322-reject-tampered-state'],
+            why: EARLIER,
+            isUnsteady: true,
+          },
+          'tasks-required-task-error': {
+            says: ['FAILURE sep-2663-server-returns-missing-capability-when-required'],
+            why: 'the bridge runs the task itself and waits for it, so clients without tasks can use the tool',
+          },
+          'tasks-mrtr-composition': {
+            says: ['FAILURE sep-2663-mrtr-synchronous-before-task-creation'],
+            why: 'a legacy server asks within its task, and not before it',
           },
           'input-required-result-basic-elicitation': {
             says: ['FAILURE sep-2322-elicitation-incomplete'],

@@ -19,9 +19,17 @@ export function judgeServer(facts: {
     readonly successes: number;
     readonly own?: Readonly<Record<string, number>>;
     readonly unscored: Readonly<Record<string, { readonly ends: string; readonly why: string }>>;
-    readonly limits?: Readonly<Record<string, { readonly says: readonly string[]; readonly why: string }>>;
+    readonly limits?: Readonly<
+      Record<
+        string,
+        { readonly says: readonly string[]; readonly why: string; readonly isUnsteady?: boolean }
+      >
+    >;
   };
 }): { rows: Row[]; summary: string };
+
+/** A scenario of an extension that the server does not have. */
+export function judgeSkipped(scenario: string, checks: readonly Check[] | undefined, why: string): Row;
 
 /** One scenario in client mode. */
 export function judgeClient(

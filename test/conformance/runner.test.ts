@@ -6,7 +6,7 @@ import { httpHandler } from '@isthmus/sdk/http';
 import { serve } from '@isthmus/sdk/server';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Check, judgeClient, judgeServer } from '../../conformance/lib/judge.js';
+import { type Check, judgeClient, judgeServer, judgeSkipped } from '../../conformance/lib/judge.js';
 import { ensureInstalled } from '../../scripts/setup.js';
 import { type Ended, runProgram } from '../package/run-program.js';
 
@@ -105,6 +105,47 @@ describe('a scored scenario that cannot pass', () => {
       scenario: 'ping',
       text: 'it left no result',
     });
+  });
+
+  it('may pass as well if it is known to be unsteady, and its checks are not counted', () => {
+    const unsteady = { ping: { ...limits.ping, isUnsteady: true } };
+    const passed = judge({ ping: [success('ping'), success('pong')] }, { limits: unsteady });
+    expect(passed.rows[0]).toEqual({
+      verdict: 'noted',
+      scenario: 'ping',
+      text: 'passes this time; otherwise FAILURE named, WARNING late: no names there',
+    });
+    const other = judge({ ping: [success('ping'), check('FAILURE', 'odd')] }, { limits: unsteady });
+    expect(failures(other)).toContainEqual({
+      scenario: 'ping',
+      text: 'it complains of FAILURE odd; expected: FAILURE named, WARNING late (no names there)',
+    });
+  });
+});
+
+describe('a scenario of an extension that the server does not have', () => {
+  const hollow = success('wire-schema-valid');
+  it('is noted when all of its checks skip themselves', () => {
+    expect(judgeSkipped('skills', [check('SKIPPED', 'list'), hollow], 'no skills')).toEqual({
+      verdict: 'noted',
+      scenario: 'skills',
+      text: 'skips itself: no skills',
+    });
+  });
+
+  it.each([
+    ['checks something', [check('SKIPPED', 'list'), success('get'), hollow], '1 of 2'],
+    ['checks nothing', [hollow], '0 of 0'],
+  ])('is red when it %s', (_what, checks, count) => {
+    expect(judgeSkipped('skills', checks, 'no skills')).toEqual({
+      verdict: 'failed',
+      scenario: 'skills',
+      text: `${count} checks skip themselves, expected all (no skills)`,
+    });
+  });
+
+  it('is red when it leaves no result', () => {
+    expect(judgeSkipped('skills', undefined, 'no skills').text).toBe('it left no result');
   });
 });
 

@@ -142,6 +142,12 @@ async function started(
   if (options.json) {
     writeJson(terminal, await session.request('The task', (callOptions) => task.get(callOptions)));
   } else terminal.stdout.write(`${oneLine(task.id)}\n`);
+  if (terminal.readsErrors) {
+    const { label } = session.connector;
+    terminal.stderr.write(
+      `hint: isthmus task ${label} wait ${oneLine(task.id)} prints its result; also get, cancel\n`,
+    );
+  }
   return EXIT.ok;
 }
 

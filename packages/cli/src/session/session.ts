@@ -33,6 +33,8 @@ export interface ClientCommandOptions extends CommonOptions {
   readonly onLog?: (entry: LogEntry) => void;
   /** What the command asks for, for hints. */
   readonly list?: 'tools' | 'resources' | 'prompts';
+  /** What Ctrl-C has done. Default: it has cancelled the request. */
+  readonly interruptedNote?: string;
 }
 
 /** The connected client of one command. */
@@ -73,7 +75,7 @@ export async function withSession(
     if (interruption.signal.aborted) {
       throw new CliError(
         interruption.exitCode(),
-        client ? 'Interrupted; the request was cancelled' : 'Interrupted',
+        client ? (options.interruptedNote ?? 'Interrupted; the request was cancelled') : 'Interrupted',
       );
     }
     if (process.env['ISTHMUS_DEBUG']) console.error(error);

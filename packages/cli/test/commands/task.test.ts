@@ -26,9 +26,36 @@ describe('isthmus call --task and isthmus task', () => {
 
       const endless = await start('slow_compute', 'seconds=600');
       expect((await isthmus('task', socket, 'cancel', endless)).code).toBe(0);
-      expect((await isthmus('task', socket, 'wait', endless)).code).not.toBe(0);
+      const cancelled = await isthmus('task', socket, 'wait', endless);
+      expect([cancelled.code, cancelled.stderr]).toEqual([1, 'isthmus: the task was cancelled\n']);
       const shown = await isthmus('task', socket, 'get', endless);
       expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining(`${endless} cancelled`)]);
+
+      const broken = await start('protocol_error_job');
+      const failed = await isthmus('task', socket, 'wait', broken);
+      expect([failed.code, failed.stderr]).toEqual([
+        1,
+        'isthmus: the task failed: This job ends with a protocol error (-32603)\n',
+      ]);
+      const reported = await start('failing_job');
+      expect((await isthmus('task', socket, 'wait', reported)).code).toBe(1);
+      const state = await isthmus('task', socket, 'get', reported);
+      expect([state.code, state.stdout]).toEqual([
+        1,
+        era === 'modern'
+          ? `${reported} completed: the tool reported an error\n`
+          : `${reported} failed: This job always fails\n`,
+      ]);
+
+      for (const action of ['get', 'wait', 'cancel']) {
+        const unknown = await isthmus('task', socket, action, 'nonsense');
+        expect([unknown.code, unknown.stderr]).toEqual([
+          4,
+          `isthmus: ${socket} does not know the task nonsense: Unknown task\n` +
+            'hint: Only the login that started a task can see it. A server forgets a task some time after its end, and ' +
+            'all of them when it stops, unless it has a store: isthmus serve --task-store\n',
+        ]);
+      }
 
       const asking = await start('confirm_delete', 'filename=a');
       const answered = await isthmus('task', socket, 'wait', asking, '--answer', 'confirm=true');

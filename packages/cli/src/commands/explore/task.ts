@@ -1,8 +1,10 @@
-import type { TaskState } from '@isthmus/sdk/internal/client/tasks/read-task.js';
+import { isOver, type TaskState } from '@isthmus/sdk/internal/client/tasks/read-task.js';
 import type { TaskHandle } from '@isthmus/sdk/internal/client/tasks/task-handle.js';
+import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { Command } from 'commander';
 import { chooseTarget, type GivenOptions } from '../../choose-target.js';
-import { EXIT, usageError } from '../../cli-error.js';
+import { CliError, EXIT, usageError } from '../../cli-error.js';
 import { clientCommand } from '../../common-options.js';
 import { type CliSession, withSession } from '../../session/session.js';
 import type { CommandTarget } from '../../target.js';
@@ -34,8 +36,13 @@ export function taskCommand(afterDashes: readonly string[] | undefined): Command
       if (surplus.length > 0) throw usageError(`Too many arguments: "${surplus[0]}"`, FORM);
       refuseCommand(target);
       const terminal = processTerminal();
-      process.exitCode = await withSession(target, { ...options, cache: true }, terminal, (session) =>
-        ACTIONS[action](session.client.task(id), session, terminal, options),
+      const interruptedNote = 'Interrupted; the task goes on';
+      process.exitCode = await withSession(
+        target,
+        { ...options, cache: true, interruptedNote },
+        terminal,
+        (session) =>
+          explained(id, session, () => ACTIONS[action](session.client.task(id), session, terminal, options)),
       );
     },
   );
@@ -44,7 +51,8 @@ export function taskCommand(afterDashes: readonly string[] | undefined): Command
 const FORM = 'Write isthmus task TARGET get|wait|cancel ID';
 const HELP = `
 call --task starts a task and prints its id. A task belongs to the login that started it. Questions of a task appear on
-the terminal of wait, as for call.`;
+the terminal of wait, as for call. Ctrl-C ends the wait, and the task goes on. A server that stops forgets its tasks,
+unless it has a store (serve --task-store).`;
 
 type Action = 'get' | 'wait' | 'cancel';
 
@@ -65,29 +73,86 @@ const ACTIONS: Readonly<
 > = {
   async get(task, session, terminal, options) {
     const state = await session.request('The task', (callOptions) => task.get(callOptions));
-    if (options.json) writeJson(terminal, state);
-    else terminal.stdout.write(describeTask(state));
-    return state.status === 'failed' || state.status === 'cancelled' ? EXIT.failed : EXIT.ok;
+    showState(state, session, terminal, options);
+    return hasFailed(state) ? EXIT.failed : EXIT.ok;
   },
-  async wait(task, { interrupted }, terminal, options) {
+  async wait(task, session, terminal, options) {
     const showsProgress = options.progress || terminal.readsErrors;
-    const result = await task.result({
-      signal: interrupted,
-      timeoutMs: options.timeout,
-      onProgress: showsProgress
-        ? ({ message }) => terminal.stderr.write(`isthmus: ${oneLine(message ?? '')}\n`)
-        : undefined,
-    });
-    return showResult('the task', result, terminal, options.json === true);
+    try {
+      const result = await task.result({
+        signal: session.interrupted,
+        timeoutMs: options.timeout,
+        onProgress: showsProgress
+          ? ({ message }) => terminal.stderr.write(`isthmus: ${oneLine(message ?? '')}\n`)
+          : undefined,
+      });
+      return showResult('the task', result, terminal, options.json === true);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      // The error of the task, or of the request about it.
+      const state = await session.request('The task', (callOptions) => task.get(callOptions));
+      if (!isOver(state)) throw error;
+      if (options.json) writeJson(terminal, state);
+      else terminal.stderr.write(`${terminal.err.red('isthmus: the task')} ${describeEnd(state, error)}\n`);
+      return EXIT.failed;
+    }
   },
   async cancel(task, session, terminal, options) {
     await session.request('The cancellation', (callOptions) => task.cancel(callOptions));
     const state = await session.request('The task', (callOptions) => task.get(callOptions));
-    if (options.json) writeJson(terminal, state);
-    else terminal.stdout.write(describeTask(state));
+    showState(state, session, terminal, options);
     return EXIT.ok;
   },
 };
+
+function showState(
+  state: TaskState,
+  session: CliSession,
+  terminal: Terminal,
+  { json }: CallCommandOptions,
+): void {
+  if (json) return writeJson(terminal, state);
+  terminal.stdout.write(describeTask(state));
+  if (state.status === 'input_required') {
+    terminal.stderr.write(
+      `hint: isthmus task ${session.connector.label} wait ${oneLine(state.id)} asks its questions here\n`,
+    );
+  }
+}
+
+/** A modern task is completed also if the tool reported an error (TASK-M-030). */
+function hasFailed({ status, result }: TaskState): boolean {
+  return status === 'failed' || status === 'cancelled' || result?.isError === true;
+}
+
+function describeEnd({ status, statusMessage }: TaskState, { message, code }: ProtocolError): string {
+  return status === 'cancelled'
+    ? 'was cancelled'
+    : `failed: ${oneLine(message || (statusMessage ?? ''))} (${code})`;
+}
+
+/** Unknown tasks are frequent, and the reason is not visible: ids end, and belong to a login. */
+async function explained(
+  id: string,
+  { connector }: CliSession,
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    const isUnknown = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
+    if (!isUnknown) throw error;
+    throw new CliError(
+      EXIT.protocol,
+      `${connector.label} does not know the task ${oneLine(id)}: ${oneLine(error.message)}`,
+      {
+        hint:
+          'Only the login that started a task can see it. A server forgets a task some time after its end, and all of ' +
+          'them when it stops, unless it has a store: isthmus serve --task-store',
+      },
+    );
+  }
+}
 
 /** A server that the command starts ends with it, and its tasks too. */
 export function refuseCommand(target: CommandTarget): void {
@@ -98,7 +163,7 @@ export function refuseCommand(target: CommandTarget): void {
   );
 }
 
-export function describeTask({ id, status, statusMessage, error }: TaskState): string {
-  const why = error?.message ?? statusMessage;
+export function describeTask({ id, status, statusMessage, error, result }: TaskState): string {
+  const why = error?.message ?? (result?.isError === true ? 'the tool reported an error' : statusMessage);
   return `${oneLine(id)} ${status}${why === undefined ? '' : `: ${oneLine(why)}`}\n`;
 }

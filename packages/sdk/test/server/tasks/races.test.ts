@@ -73,19 +73,21 @@ describe('a call that is about to become a task', () => {
 
   it('is answered plainly if the handler ends while a question is open', async () => {
     const server = taskServer();
+    const { opened, open } = gate();
     server.tool('asks', { task: { mode: 'allowed', start: 'handler' } }, async (_args, ctx) => {
       void ctx.elicit(form).catch(() => {});
       void ctx.startTask().catch(() => {});
-      await settle();
+      await opened;
       return 'done';
     });
     await using peer = await connectTo(server, 'modern', modern);
     const first = await peer.result('tools/call', { name: 'asks' });
-    const { requestState, inputRequests } = first as { requestState?: string; inputRequests?: object };
-    const inputResponses = Object.fromEntries(Object.keys(inputRequests ?? {}).map((key) => [key, accepted]));
-    const last = requestState
-      ? await peer.result('tools/call', { name: 'asks', requestState, inputResponses })
-      : first;
+    expect(first).toMatchObject({ resultType: 'input_required' });
+    open();
+    await settle();
+    const { requestState, inputRequests } = first as { requestState: string; inputRequests: object };
+    const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, accepted]));
+    const last = await peer.result('tools/call', { name: 'asks', requestState, inputResponses });
     expect(last).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] });
   });
 });
