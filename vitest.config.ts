@@ -65,6 +65,7 @@ const LONG = [
   'test/cluster/chaos.test.ts',
   'test/cluster/configuration.test.ts',
   'test/cluster/conformance.test.ts',
+  'test/cluster/load.test.ts',
   'test/cluster/matrix.test.ts',
   'test/cluster/operation.test.ts',
   'test/cluster/redis-failures.test.ts',

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { rawLegacy, rawModern } from '../../packages/gateway/test/support/chaos/raw-clients.js';
-import { hasHaproxy, startHaproxy } from '../support/haproxy.js';
+import { hasHaproxy } from '../support/haproxy.js';
 import { connectV1 } from '../support/official-v1.js';
-import { freePort, hasRedis, startRedis } from '../support/redis.js';
-import { allKnown, CLUSTER_SECRET, type Replica, startReplica } from './support.js';
+import { hasRedis } from '../support/redis.js';
+import { openRollingStage } from './rolling-stage.js';
+import { CLUSTER_SECRET, startReplica } from './support.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -14,7 +15,7 @@ describe.skipIf(!hasRedis || !hasHaproxy)(
   'replicas that are restarted one after the other (skipped without redis-server and haproxy)',
   () => {
     it('fail no request and lose no session, while clients of both eras call', async () => {
-      const stage = await openStage();
+      const stage = await openRollingStage(closing);
       const callers = await openCallers(stage.url);
       for (let place = 0; place < 3; place += 1) await stage.restart(place);
       const { failures, calls } = await callers.stop();
@@ -24,7 +25,7 @@ describe.skipIf(!hasRedis || !hasHaproxy)(
     }, 120_000);
 
     it('can get another secret in three rounds, without a failed request', async () => {
-      const stage = await openStage();
+      const stage = await openRollingStage(closing);
       const roll = async (secrets: string) => {
         for (let place = 0; place < 3; place += 1) await stage.restart(place, secrets);
       };
@@ -43,7 +44,7 @@ describe.skipIf(!hasRedis || !hasHaproxy)(
     }, 240_000);
 
     it('end with exit code 0 after the drain, and tell balancers meanwhile that they are not ready', async () => {
-      const stage = await openStage();
+      const stage = await openRollingStage(closing);
       const [first] = stage.replicas;
       const ready = async () => (await fetch(`${first!.origin}/readyz`)).status;
       expect(await ready()).toBe(200);
@@ -59,57 +60,6 @@ describe.skipIf(!hasRedis || !hasHaproxy)(
 );
 
 const NEXT = 'another-secret-for-tests-with-enough-characters';
-
-/** Round robin over what is ready. A request is repeated only if no connection could be made for it. */
-function askingReadiness(port: number, replicas: readonly number[]): string {
-  const servers = replicas.map(
-    (each, at) => `  server r${at} 127.0.0.1:${each} check inter 300ms fall 1 rise 1`,
-  );
-  return `defaults
-  mode http
-  timeout connect 5s
-  timeout check 10s
-  timeout client 1h
-  timeout server 1h
-frontend clients
-  bind 127.0.0.1:${port}
-  default_backend isthmus
-backend isthmus
-  balance roundrobin
-  option httpchk GET /readyz
-  option redispatch
-  retry-on conn-failure
-${servers.join('\n')}
-`;
-}
-
-/** Three replicas at ports that the balancer knows. */
-async function openStage() {
-  const redis = await startRedis();
-  closing.push(() => redis.stop());
-  const ports = await Promise.all([0, 1, 2].map(() => freePort()));
-  const start = (place: number, secrets: string) =>
-    startReplica(redis.url, ['--port', String(ports[place]), '--drain-delay', '3000'], {
-      ISTHMUS_CLUSTER_SECRET: secrets,
-    });
-  const replicas: Replica[] = await Promise.all(ports.map((_, place) => start(place, CLUSTER_SECRET)));
-  closing.push(() => Promise.all(replicas.map(({ child }) => child.reap())));
-  await allKnown(replicas, 3);
-  const haproxy = await startHaproxy((port) => askingReadiness(port, ports));
-  closing.push(() => haproxy.stop());
-  return {
-    url: `${haproxy.origin}/mcp`,
-    redisUrl: redis.url,
-    replicas,
-    async restart(place: number, secrets = CLUSTER_SECRET) {
-      const { child } = replicas[place]!;
-      child.kill('SIGTERM');
-      expect(await child.exit()).toEqual({ code: 0, signal: null });
-      replicas[place] = await start(place, secrets);
-      await allKnown(replicas, 3);
-    },
-  };
-}
 
 /** Clients that call one time after the other until they are told to stop, and note what fails. */
 async function openCallers(url: string) {

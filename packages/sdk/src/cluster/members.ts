@@ -56,6 +56,8 @@ export class Members {
   #beating: Promise<boolean> | undefined;
   #lastBeatAt = Number.NEGATIVE_INFINITY;
   #isDown = true;
+  /** Since the last one that was answered. */
+  #failedBeats = 0;
   #problem: string | undefined;
   #trustedFrom = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => {};
@@ -137,8 +139,9 @@ export class Members {
    * that settles when it has asked, or when the store does not answer.
    */
   confirm(): Promise<unknown> | undefined {
-    if (this.#options.clock.now() - this.#lastBeatAt < TTL_MS || this.#isDown) return undefined;
-    return this.refresh();
+    if (this.#options.clock.now() - this.#lastBeatAt < TTL_MS) return undefined;
+    // The beat that was under way when this process was stopped fails in any case.
+    return this.#failedBeats > 1 ? undefined : this.refresh();
   }
 
   /** Beats now. False: the store did not answer. */

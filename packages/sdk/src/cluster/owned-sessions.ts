@@ -91,6 +91,14 @@ export class OwnedSessions {
     return ownership && this.#doubtful.has(ownership) ? this.#confirm(ownership) : undefined;
   }
 
+  /** There is a sign that another member has the session. Settles as `confirm` does. */
+  async doubt(id: string): Promise<void> {
+    const ownership = this.#owned.get(id);
+    if (!ownership) return;
+    this.#doubtful.add(ownership);
+    await this.#confirm(ownership);
+  }
+
   /** Takes over a session that has no owner, or whose owner is `from`. */
   async claim(id: string, from: string | undefined, ttlMs: number): Promise<ClaimedSession> {
     const { store, members } = this.#options;

@@ -24,8 +24,13 @@ export async function rawModern(url: string): Promise<StormClient> {
   };
 }
 
+export interface RawLegacyClient extends StormClient {
+  /** `at`: the URL of another replica than the one that opened the session. */
+  call(tool: string, args: Record<string, unknown>, signal: AbortSignal, at?: string): Promise<unknown>;
+}
+
 /** The same in a session of its own. */
-export async function rawLegacy(url: string): Promise<StormClient> {
+export async function rawLegacy(url: string): Promise<RawLegacyClient> {
   const complaints: string[] = [];
   const welcome = await post(url, legacy(initialize(0)), undefined);
   theAnswer(0, welcome.status, welcome.messages, complaints, (result) => result);
@@ -35,10 +40,10 @@ export async function rawLegacy(url: string): Promise<StormClient> {
   let id = 0;
   return {
     complaints,
-    async call(tool, args, signal) {
+    async call(tool, args, signal, at = url) {
       id += 1;
       const mine = id;
-      const { status, messages } = await post(url, legacy(legacyCall(mine, tool, args), headers), signal);
+      const { status, messages } = await post(at, legacy(legacyCall(mine, tool, args), headers), signal);
       return theAnswer(mine, status, messages, complaints);
     },
     async close() {

@@ -150,7 +150,13 @@ export class ServerQuestions {
   }
 }
 
+/** Each process that has the session begins with other ids. */
 const IDS_OF_EPOCH = 2 ** 32;
+
+/** The epoch of the session in which a question with this id was asked. */
+export function epochOfQuestion(id: RequestId): number {
+  return typeof id === 'number' ? Math.floor(id / IDS_OF_EPOCH) + 1 : 1;
+}
 
 function refusedByPeer(method: string, error: ProtocolError): IsthmusError {
   const message = `The client refused ${method}: ${error.message} (${error.code})`;

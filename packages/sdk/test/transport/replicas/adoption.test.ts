@@ -347,6 +347,30 @@ describe('a member that was stopped for so long that another one has its session
   });
 });
 
+describe('an answer to a question of the member that has taken the session over', () => {
+  it('reaches it by way of the first member, which does not know of that yet', async () => {
+    const members = await startMembers(2, () => {
+      const server = createServer({ name: 'ask', version: '1' });
+      server.tool('ask', {}, async (_args, ctx) => {
+        const requestedSchema = { type: 'object', properties: {} } as const;
+        return (await ctx.elicit({ message: 'Who?', requestedSchema })).action;
+      });
+      return server;
+    });
+    const [first, second] = members as [TestMember, TestMember];
+    const session = await openWandering(urlsOf(members), { capabilities: { elicitation: {} } });
+    first.store.cut = true;
+    await second.cluster.members.fence(first.id);
+    const call = await session.open(legacyCall(1, 'ask'), 1);
+    const question = await call.next();
+    expect(question.id).toBe(2 ** 32);
+    first.store.cut = false;
+    const answer = { jsonrpc: '2.0', id: question.id, result: { action: 'decline' } };
+    expect((await session.post(answer, 0)).status).toBe(202);
+    expect(await call.next()).toMatchObject({ id: 1, result: { content: [{ text: 'decline' }] } });
+  });
+});
+
 describe('a member that ends in order', () => {
   it('waits for the answers that it has handed on to others', async () => {
     const [began, go] = [gate(), gate()];

@@ -48,6 +48,10 @@ export function recordTtl({ sessionIdleMs }: HttpEndpointSettings): number {
   return sessionIdleMs + RECORD_MARGIN_MS;
 }
 
-/** How long the answer to `initialize` waits until the session could be taken over. */
-const RECORD_MS = 50;
+/**
+ * How long the answer to `initialize` waits until the session could be taken over. On a quiet machine that takes a
+ * millisecond. With 50 ms, sessions were lost when a busy machine's process was killed. A store that is known to be away
+ * is not waited for.
+ */
+const RECORD_MS = 1000;
 const RECORD_MARGIN_MS = 5 * 60_000;

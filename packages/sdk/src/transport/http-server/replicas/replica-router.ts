@@ -3,19 +3,11 @@ import type { Cluster } from '../../../cluster/cluster.js';
 import { mintSessionId, openerOf } from '../../../cluster/session-id.js';
 import type { HttpRoute } from '../../../era/classify/classify-http.js';
 import { memberOfState } from '../../../era/modern/sealed-state.js';
-import { decodeLine, encodeMessage } from '../../../wire/codec.js';
-import { errorMessage, type JsonObject } from '../../../wire/json-rpc.js';
+import type { JsonObject } from '../../../wire/json-rpc.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
-import { accepts } from '../admission/guard.js';
-import {
-  type AdmittedRequest,
-  busy,
-  REPLICA_LOST,
-  respondInternalError,
-} from '../exchange/admitted-request.js';
-import { EventWriter, messageEvent, NO_HEADERS } from '../exchange/event-writer.js';
-import { readEventId, requestsIn } from '../sessions/event-ids.js';
+import { type AdmittedRequest, busy, respondInternalError } from '../exchange/admitted-request.js';
+import { NO_HEADERS } from '../exchange/event-writer.js';
 import type { SessionConnection, SessionContinuity } from '../sessions/session-connection.js';
 import type { AdoptedSession } from '../sessions/sessions.js';
 import type { EndpointReplicas, ReplicatedEndpoint, WholeRequest } from './endpoint-replicas.js';
@@ -23,6 +15,7 @@ import { Homes, NEW_SESSION } from './find-home.js';
 import { OwnerSearch, type RoutedRequest } from './find-owner.js';
 import { Handover } from './handover.js';
 import { keepSession } from './keep-session.js';
+import { endLostCalls, isForCall, questionEpoch } from './session-messages.js';
 
 /**
  * Decides for each request of an endpoint whether this process serves it. The id of a session names the member that opened
@@ -79,13 +72,20 @@ export class ReplicaRouter implements EndpointReplicas {
     this.#route(id, whole)
       .then((routed) => {
         // An unknown session is refused in the same way as in a single process.
-        if (routed !== 'answered' && !(routed === 'unknown' && this.#endLost(id, admitted))) serve();
+        if (routed === 'here' || (routed === 'unknown' && !this.#endLost(id, admitted))) serve();
       })
       .catch(() => respondInternalError(admitted.exchange));
   }
 
   serve(route: HttpRoute, whole: WholeRequest, serve: () => void): void {
     const { exchange } = whole.admitted;
+    const epoch = route.kind === 'legacy' ? questionEpoch(route.message) : undefined;
+    if (epoch !== undefined) {
+      const id = exchange.header('mcp-session-id') ?? '';
+      const session = this.#endpoint.sessions.find(id, whole.admitted.principal);
+      if (!session || epoch <= session.epoch) return serve();
+      return void this.#passToLaterOwner(id, whole, serve).catch(() => respondInternalError(exchange));
+    }
     const state = route.kind === 'modern' ? route.request.params?.['requestState'] : undefined;
     if (typeof state === 'string' && memberOfState(state) !== undefined) {
       this.#routeRound(state, whole)
@@ -161,22 +161,17 @@ export class ReplicaRouter implements EndpointReplicas {
     return this.#search.route(id, opener, whole);
   }
 
-  /**
-   * A client resumes the answers to requests of a session that is lost, and would wait for them. They end with an error.
-   * The session itself gets 404 with the next request. False: it is not such a client.
-   */
   #endLost(id: string, admitted: AdmittedRequest): boolean {
-    const { exchange, headers } = admitted;
-    const lastEventId = exchange.method === 'GET' ? exchange.header('last-event-id') : undefined;
-    const requests = lastEventId === undefined ? [] : requestsIn(readEventId(lastEventId).stream);
-    if (requests.length === 0 || this.#openerOf(id, admitted) === undefined) return false;
-    if (!accepts(exchange, 'text/event-stream')) return false;
-    const { clock } = this.#endpoint.settings;
-    const writer = new EventWriter(exchange, headers, clock.now(), () => {});
-    for (const each of requests)
-      writer.write(messageEvent(encodeMessage(errorMessage(each, REPLICA_LOST))), clock.now());
-    writer.end();
-    return true;
+    return (
+      this.#openerOf(id, admitted) !== undefined && endLostCalls(admitted, this.#endpoint.settings.clock)
+    );
+  }
+
+  /** The question was asked by a process that has taken the session over from this one, which does not know that yet. */
+  async #passToLaterOwner(id: string, whole: WholeRequest, serve: () => void): Promise<void> {
+    await within(this.#endpoint.settings.clock, CONFIRM_MS, this.#cluster.sessions.doubt(id));
+    if (this.#endpoint.sessions.find(id, whole.admitted.principal)) serve();
+    else this.serveSession(id, whole, serve);
   }
 
   /** Hands the next round of a parked call to the member that has the call. False: it is for this process. */
@@ -231,15 +226,6 @@ export class ReplicaRouter implements EndpointReplicas {
 function requestOf(route: HttpRoute): { method: string; params: JsonObject | undefined } | undefined {
   if (route.kind === 'modern' || route.kind === 'initialize') return route.request;
   return route.kind === 'legacy' && route.message.kind === 'request' ? route.message : undefined;
-}
-
-/** An answer or a notification for a call that runs here, or a client that resumes the answer to one. */
-function isForCall({ admitted, body }: WholeRequest, session: SessionConnection): boolean {
-  const { exchange } = admitted;
-  const lastEventId = exchange.method === 'GET' ? exchange.header('last-event-id') : undefined;
-  if (lastEventId !== undefined) return session.isAtWork(lastEventId);
-  const kind = body && decodeLine(body).kind;
-  return kind !== undefined && kind !== 'request' && kind !== 'batch';
 }
 
 /** Another member has handed it on because it must be here. */
