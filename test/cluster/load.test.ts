@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { rawLegacy } from '../../packages/gateway/test/support/chaos/raw-clients.js';
 import { hasHaproxy } from '../support/haproxy.js';
 import { hasRedis, startRedis } from '../support/redis.js';
-import { openLoad } from './load.js';
-import { openRollingStage } from './rolling-stage.js';
+import { openLoad } from './load/open-load.js';
+import { openRollingStage } from './load/rolling-stage.js';
 import { allKnown, startReplica } from './support.js';
 
 /** The sheet asks for 500 a second and 1,000 sessions, on a machine that has nothing else to do. */

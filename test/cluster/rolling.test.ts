@@ -3,7 +3,7 @@ import { rawLegacy, rawModern } from '../../packages/gateway/test/support/chaos/
 import { hasHaproxy } from '../support/haproxy.js';
 import { connectV1 } from '../support/official-v1.js';
 import { hasRedis } from '../support/redis.js';
-import { openRollingStage } from './rolling-stage.js';
+import { openRollingStage } from './load/rolling-stage.js';
 import { CLUSTER_SECRET, startReplica } from './support.js';
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { startHaproxy } from '../support/haproxy.js';
-import { freePort, startRedis } from '../support/redis.js';
-import { allKnown, CLUSTER_SECRET, type Replica, startReplica } from './support.js';
+import { startHaproxy } from '../../support/haproxy.js';
+import { freePort, startRedis } from '../../support/redis.js';
+import { allKnown, CLUSTER_SECRET, type Replica, startReplica } from '../support.js';
 
 /** Round robin over what is ready. A request is repeated only if no connection could be made for it. */
 function askingReadiness(port: number, replicas: readonly number[]): string {

@@ -4,7 +4,7 @@ import {
   legacyCall,
   modernCall,
   POST_HEADERS,
-} from '../../packages/sdk/test/support/http-server.js';
+} from '../../../packages/sdk/test/support/http-server.js';
 
 export interface LoadOptions {
   readonly url: string;
