@@ -14,14 +14,15 @@ import {
   failureOf,
   targetOf,
 } from '../telemetry/call-record.js';
-import type { LiveSession, LiveWatcher } from './live-watcher.js';
-import { WatchedKeeper } from './watched-keeper.js';
+import type { LiveWatcher } from './live-watcher.js';
+import { type SessionNews, WatchedKeeper } from './watched-keeper.js';
 
 /** Lets a watcher see the calls and sessions of a gateway. While there is none, a call costs one comparison. */
 export class LiveView {
   #watcher: LiveWatcher | undefined;
   #count = 0;
-  readonly #sessions = new Map<number, LiveSession>();
+  readonly #sessions = new Map<number, WatchedKeeper>();
+  readonly #news: SessionNews = this.#createNews();
 
   get watcher(): LiveWatcher | undefined {
     return this.#watcher;
@@ -30,7 +31,7 @@ export class LiveView {
   /** From now on this one is told. It hears of the sessions that are open already. */
   watch(watcher: LiveWatcher | undefined): void {
     this.#watcher = watcher;
-    if (watcher) for (const session of this.#sessions.values()) watcher.sessionBegan(session);
+    if (watcher) for (const { facts } of this.#sessions.values()) watcher.sessionBegan(facts);
   }
 
   /** A stage around all others of a server. */
@@ -58,25 +59,21 @@ export class LiveView {
 
   #watchSession(inner: Service, session: ServedSession, server: string) {
     this.#count += 1;
-    const id = this.#count;
-    const { principal, revision } = session.peer;
-    const about = { id, server, principal, client: clientOf(session.peer), revision };
-    return new WatchedKeeper(inner.session!(session), {
-      began: () => {
-        const began = { ...about, since: Date.now(), subscribed: 0, end: () => session.end() };
-        this.#sessions.set(id, began);
-        this.#watcher?.sessionBegan(began);
+    return new WatchedKeeper(this.#count, inner.session!(session), session, server, this.#news);
+  }
+
+  #createNews(): SessionNews {
+    return {
+      began: (session) => {
+        this.#sessions.set(session.id, session);
+        this.#watcher?.sessionBegan(session.facts);
       },
-      subscribed: (subscribed) => {
-        const known = this.#sessions.get(id);
-        if (known) this.#sessions.set(id, { ...known, subscribed });
-        this.#watcher?.sessionSubscribed(id, subscribed);
-      },
-      ended: () => {
+      subscribed: ({ id, subscribed }) => this.#watcher?.sessionSubscribed(id, subscribed),
+      ended: ({ id }) => {
         this.#sessions.delete(id);
         this.#watcher?.sessionEnded(id);
       },
-    });
+    };
   }
 }
 

@@ -140,6 +140,6 @@ export async function listenUpstream(
     others,
   };
   const changes = await caller.listen(filter, as);
-  const ended = new Promise<ListenEnd>((resolve) => changes.follow(onChange, resolve));
+  const ended = new Promise<ListenEnd>((resolve) => changes.follow({ changed: onChange, ended: resolve }));
   return { honoured: changes.honoured, ended, stop: () => changes.close() };
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../async/clock.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import type { ChangeQueue, Wanted } from '../client/subscriptions.js';
+import type { ChangeQueue, ChangeReader, Changes, Wanted } from '../client/subscriptions.js';
 import { ProtocolError } from '../errors.js';
-import type { Change } from '../exchange/call.js';
+import type { Change, ListenEnd } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject } from '../wire/json-rpc.js';
 import type { ServerCapabilities } from '../wire/model.js';
@@ -12,7 +12,7 @@ import type { ServerCapabilities } from '../wire/model.js';
  * to one by one. At the upstream this is one subscription. When it has to change, the new one is confirmed before the old
  * one ends, so that no change is missed.
  */
-export class SessionChanges {
+export class SessionChanges implements ChangeReader {
   readonly #caller: ReconnectingCaller;
   readonly #clock: Clock;
   readonly #capabilities: () => ServerCapabilities;
@@ -99,19 +99,19 @@ export class SessionChanges {
     this.#open = isAnything(wanted) ? await this.#caller.listen(wanted) : undefined;
     before?.close();
     if (this.#ended) this.#open?.close();
-    else if (this.#open) this.#follow(this.#open);
+    else this.#open?.follow(this);
   }
 
-  #follow(changes: ChangeQueue): void {
-    const onChange = (change: Change) => {
-      if (!this.#ended) this.#onChange(change);
-    };
-    // When the subscription has ended with an error, a call reports what is wrong.
-    changes.follow(onChange, () => {
-      if (this.#ended || this.#open !== changes) return;
-      this.#open = undefined;
-      this.begin();
-    });
+  /** Called by the subscription. */
+  changed(change: Change): void {
+    if (!this.#ended) this.#onChange(change);
+  }
+
+  /** Called by the subscription. When it has ended with an error, a call reports what is wrong. */
+  ended(_end: ListenEnd, changes: Changes): void {
+    if (this.#ended || this.#open !== changes) return;
+    this.#open = undefined;
+    this.begin();
   }
 
   #change(action: () => Promise<void>): Promise<void> {

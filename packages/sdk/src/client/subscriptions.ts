@@ -159,6 +159,12 @@ export interface Changes extends AsyncIterable<Change>, AsyncDisposable {
   close(): void;
 }
 
+/** Reads a queue for as long as it is open. */
+export interface ChangeReader {
+  changed(change: Change): void;
+  ended(end: ListenEnd, changes: Changes): void;
+}
+
 export function toFilter(wanted: Wanted): SubscriptionFilter {
   return {
     ...wanted.others,
@@ -176,6 +182,9 @@ export class ChangeQueue implements Changes {
   /** Undefined while nothing is queued: most queues are empty most of the time. */
   #due: WaitingChanges | undefined;
   #wake: (() => void) | undefined;
+  /** Set by `follow`. */
+  #reader: ChangeReader | undefined;
+  #isBusy = false;
   #ended: { readonly error?: unknown } | undefined;
 
   constructor(onClose: () => void) {
@@ -186,13 +195,13 @@ export class ChangeQueue implements Changes {
     if (this.#ended) return;
     this.#due ??= new WaitingChanges();
     this.#due.keep(change);
-    this.#wake?.();
+    this.#call();
   }
 
   /** Ends the queue. Queued changes are still delivered. */
   end(error?: unknown): void {
     this.#ended ??= error === undefined ? {} : { error };
-    this.#wake?.();
+    this.#call();
   }
 
   close(): void {
@@ -220,34 +229,40 @@ export class ChangeQueue implements Changes {
   }
 
   /**
-   * Hands each change to `onChange`, in a turn of its own, so that a response that came before it reaches the client
+   * Hands each change to the reader, in a turn of its own, so that a response that came before it reaches the client
    * first. For readers that live long: an async iterator that waits takes more than a kilobyte.
    */
-  follow(onChange: (change: Change) => void, onEnd: (end: ListenEnd) => void): void {
-    let isBusy = false;
-    const finish = (error: unknown) => {
-      this.#wake = undefined;
-      this.close();
-      queueMicrotask(() => onEnd({ error }));
-    };
-    const next = () => {
-      const change = this.#take();
-      isBusy = change !== undefined;
-      if (change) setImmediate(deliver, change);
-      else if (this.#ended) finish(this.#ended.error);
-    };
-    const deliver = (change: Change) => {
-      try {
-        onChange(change);
-      } catch (error) {
-        return finish(error);
-      }
-      next();
-    };
-    this.#wake = () => {
-      if (!isBusy) next();
-    };
-    next();
+  follow(reader: ChangeReader): void {
+    this.#reader = reader;
+    this.#next(reader);
+  }
+
+  /** There is something for the reader. */
+  #call(): void {
+    if (!this.#reader) this.#wake?.();
+    else if (!this.#isBusy) this.#next(this.#reader);
+  }
+
+  #next(reader: ChangeReader): void {
+    const change = this.#take();
+    this.#isBusy = change !== undefined;
+    if (change) setImmediate(() => this.#deliver(reader, change));
+    else if (this.#ended) this.#finish(reader, this.#ended.error);
+  }
+
+  #deliver(reader: ChangeReader, change: Change): void {
+    try {
+      reader.changed(change);
+    } catch (error) {
+      return this.#finish(reader, error);
+    }
+    this.#next(reader);
+  }
+
+  #finish(reader: ChangeReader, error: unknown): void {
+    this.#reader = undefined;
+    this.close();
+    queueMicrotask(() => reader.ended({ error }, this));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

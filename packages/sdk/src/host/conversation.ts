@@ -34,18 +34,6 @@ export interface OwnedConversationOptions extends ConversationOptions {
   readonly onReopened?: () => void;
 }
 
-/** A conversation as the host keeps it: the client of the application, and what the host needs of it. */
-export interface Conversation {
-  readonly tenant: Tenant;
-  readonly client: Client;
-  readonly caller: ReconnectingCaller;
-  /** The server reported a change. */
-  changed(change: Change): void;
-  /** Announces a change that the host found by itself. */
-  announce(change: Change): void;
-  close(): Promise<void>;
-}
-
 export interface ConversationContext {
   readonly label: string;
   readonly info: Implementation;
@@ -53,47 +41,68 @@ export interface ConversationContext {
   readonly timeoutMs: number;
   /** Where the conversation gets its connections from. */
   connections(tenant: Tenant): ConnectionSource;
-  onClosed(): void;
+  onClosed(conversation: Conversation): void;
 }
 
-export function openConversation(
-  options: OwnedConversationOptions,
-  context: ConversationContext,
-): Conversation {
-  const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
-  const { clock, label, onClosed } = context;
-  // The callbacks below live as long as the conversation. They must not keep `options` and `context` with them.
-  const { onReopened } = options;
-  const memory = new ClientMemory(clock, principal);
-  const tenant: Tenant = {
-    ...{ label, info, answers, principal, onLog },
-    onElicited: options.onElicited,
-    onNotification: options.onNotification,
-    capabilities: options.capabilities ?? capabilitiesOf(answers),
-    callers: new Set(),
-  };
-  const caller = new ReconnectingCaller(context.connections(tenant), {
-    clock,
-    timeoutMs,
-    reconnect: true,
-    onReopened() {
-      memory.onReopened();
-      onReopened?.();
-    },
-  });
-  void caller.closed.then(() => {
-    for (const its of [...tenant.callers]) void its.close();
-    onClosed();
-  });
-  return {
-    tenant,
-    client: new Client(caller, memory),
-    caller,
-    changed: memory.onChange,
-    announce(change) {
-      memory.onChange(change);
-      caller.announce(change);
-    },
-    close: () => caller.close(),
-  };
+/**
+ * A conversation as the host keeps it: the client of the application, and what the host needs of it. The client is made
+ * when it is asked for. A bridge uses the caller alone, and has a conversation for each of thousands of sessions.
+ */
+export class Conversation {
+  readonly tenant: Tenant;
+  readonly caller: ReconnectingCaller;
+  readonly #onReopened: (() => void) | undefined;
+  #memory: ClientMemory | undefined;
+  #client: Client | undefined;
+
+  constructor(options: OwnedConversationOptions, context: ConversationContext) {
+    const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
+    const { clock, label, onClosed } = context;
+    this.#onReopened = options.onReopened;
+    this.tenant = {
+      ...{ label, info, answers, principal, onLog },
+      onElicited: options.onElicited,
+      onNotification: options.onNotification,
+      capabilities: options.capabilities ?? capabilitiesOf(answers),
+      callers: new Set(),
+    };
+    this.caller = new ReconnectingCaller(context.connections(this.tenant), {
+      clock,
+      timeoutMs,
+      reconnect: true,
+      onReopened: () => this.#reopened(),
+    });
+    void this.caller.closed.then(() => {
+      for (const its of [...this.tenant.callers]) void its.close();
+      onClosed(this);
+    });
+  }
+
+  get client(): Client {
+    if (!this.#client) {
+      this.#memory = new ClientMemory(this.caller.clock, this.tenant.principal);
+      this.#client = new Client(this.caller, this.#memory);
+    }
+    return this.#client;
+  }
+
+  /** The server reported a change. */
+  changed(change: Change): void {
+    this.#memory?.onChange(change);
+  }
+
+  /** Announces a change that the host found by itself. */
+  announce(change: Change): void {
+    this.changed(change);
+    this.caller.announce(change);
+  }
+
+  close(): Promise<void> {
+    return this.caller.close();
+  }
+
+  #reopened(): void {
+    this.#memory?.onReopened();
+    this.#onReopened?.();
+  }
 }

@@ -1,16 +1,9 @@
-import { orAborted } from '../async/abort.js';
 import type { Client } from '../client/client.js';
 import type { Upstream } from '../client/connect.js';
-import type { ConnectionSource } from '../client/connection-source.js';
 import type { Tenant } from '../era/client/tenant.js';
 import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { IsthmusError } from '../errors.js';
-import {
-  type Conversation,
-  type ConversationOptions,
-  type OwnedConversationOptions,
-  openConversation,
-} from './conversation.js';
+import { Conversation, type ConversationOptions, type OwnedConversationOptions } from './conversation.js';
 import { type HostedServerSettings, resolveDefinition, type ServerDefinition } from './definition.js';
 import type { HostOccurrence } from './host-event.js';
 import { hostUpstream } from './host-upstream.js';
@@ -18,6 +11,7 @@ import { CallSemaphore } from './process/call-semaphore.js';
 import { type HostContext, ProcessFactory } from './process/process-factory.js';
 import { ProcessSet } from './process/process-set.js';
 import { type ProcessStatus, type ServerStatus, summarize } from './status.js';
+import { TenantConnections, type TenantOutlet } from './tenant-connections.js';
 
 /** One server of a host: its definition, its processes, its conversations. */
 export class HostedServer {
@@ -96,23 +90,25 @@ export class HostedServer {
       throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
     }
     this.#conversationCount += 1;
-    const conversation = openConversation(options, {
+    const conversation = new Conversation(options, {
       label: options.name ?? `${this.name}#${this.#conversationCount}`,
       info: this.#host.info,
       clock: this.#host.clock,
       timeoutMs: this.#settings.timeoutMs,
       connections: (tenant) => {
         this.#processSet.join(tenant);
-        return this.#connections(tenant);
+        return new TenantConnections(this.#outlet, tenant);
       },
-      onClosed: () => {
-        this.#conversations.delete(conversation);
-        this.#processSet.leave(conversation.tenant);
-      },
+      onClosed: this.#onClosed,
     });
     this.#conversations.add(conversation);
     return conversation;
   }
+
+  readonly #onClosed = (conversation: Conversation): void => {
+    this.#conversations.delete(conversation);
+    this.#processSet.leave(conversation.tenant);
+  };
 
   /**
    * A running legacy server was told at its start what the conversations of that time can answer, and may offer less than
@@ -211,22 +207,11 @@ export class HostedServer {
     this.#emit({ kind: 'queue', queued, refused });
   };
 
-  #connections(tenant: Tenant): ConnectionSource {
-    const { lastExit, waitForConnection, reopensAfterEnd, isSafe } = this.#forAllTenants;
-    return {
-      label: this.name,
-      open: ({ signal }) => orAborted(this.#open(tenant), signal, (connection) => void connection.close()),
-      pick: () => this.#processSet.pick(tenant),
-      reopensAfterFailure: () => this.#enabled && !this.#closed && this.#processSet.isRecovering(tenant),
-      lastExit,
-      waitForConnection,
-      reopensAfterEnd,
-      isSafe,
-    };
-  }
-
-  /** The same for every tenant. There may be thousands of them, and each function of its own takes memory. */
-  readonly #forAllTenants = {
+  readonly #outlet: TenantOutlet = {
+    label: () => this.name,
+    open: (tenant) => this.#open(tenant),
+    pick: (tenant) => this.#processSet.pick(tenant),
+    reopensAfterFailure: (tenant) => this.#enabled && !this.#closed && this.#processSet.isRecovering(tenant),
     lastExit: () => this.#processSet.lastExit,
     waitForConnection: () => this.#countWaiting(),
     // Without restarts only a call starts a process. A process that the host itself ended is replaced in any case.
@@ -235,7 +220,7 @@ export class HostedServer {
       this.#settings.trustHints &&
       method === 'tools/call' &&
       this.#processes.isHarmless(String(params['name'])),
-  } satisfies Partial<ConnectionSource>;
+  };
 
   #countWaiting(): () => void {
     // The first call starts the process and waits for it, even with a queue of length 0.

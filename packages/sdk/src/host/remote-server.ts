@@ -10,12 +10,7 @@ import type { Tenant } from '../era/client/tenant.js';
 import type { TenantCaller } from '../era/client/tenant-caller.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import { CallCounter } from './call-counter.js';
-import {
-  type Conversation,
-  type ConversationOptions,
-  type OwnedConversationOptions,
-  openConversation,
-} from './conversation.js';
+import { Conversation, type ConversationOptions, type OwnedConversationOptions } from './conversation.js';
 import type { HostOccurrence } from './host-event.js';
 import { hostUpstream, upstreamOptionsOf } from './host-upstream.js';
 import type { HostContext } from './process/process-factory.js';
@@ -140,7 +135,7 @@ export class RemoteServer {
   ): Conversation {
     if (this.#closed) throw this.#closedError();
     this.#conversationCount += 1;
-    const conversation = openConversation(options, {
+    const conversation: Conversation = new Conversation(options, {
       label: options.name ?? `${this.name}#${this.#conversationCount}`,
       info: this.#host.info,
       clock: this.#host.clock,

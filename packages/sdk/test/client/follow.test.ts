@@ -6,13 +6,13 @@ function followed(onChange?: () => void) {
   const closed: string[] = [];
   const queue = new ChangeQueue(() => closed.push('closed'));
   const heard: string[] = [];
-  queue.follow(
-    (change) => {
+  queue.follow({
+    changed(change) {
       heard.push(change.kind);
       onChange?.();
     },
-    ({ error }) => heard.push(`end: ${String(error)}`),
-  );
+    ended: ({ error }) => heard.push(`end: ${String(error)}`),
+  });
   return { queue, heard, closed };
 }
 
@@ -32,10 +32,7 @@ describe('a reader that follows a queue of changes', () => {
     const queue = new ChangeQueue(() => {});
     queue.push({ kind: 'resources' });
     const heard: string[] = [];
-    queue.follow(
-      ({ kind }) => heard.push(kind),
-      () => {},
-    );
+    queue.follow({ changed: ({ kind }) => heard.push(kind), ended() {} });
     await turn();
     expect(heard).toEqual(['resources']);
   });

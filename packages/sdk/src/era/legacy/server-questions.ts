@@ -24,24 +24,24 @@ export class ServerQuestions {
   readonly #side: ServerDialectContext;
   readonly #peer: Peer;
   readonly #revision: LegacyRevision;
-  readonly #requests: OutboundRequests;
+  /** Made for the first request: most sessions have none. */
+  #sent: OutboundRequests | undefined;
+  #failure: IsthmusError | undefined;
   /** INIT-006: questions wait until the client has sent `notifications/initialized`. */
   #ready = false;
   #heldBack: Map<RequestId, () => void> | undefined;
-  #stopPinging: () => void = () => {};
+  #stopPinging: (() => void) | undefined;
   #pinging = false;
 
   constructor(side: ServerDialectContext, peer: Peer, revision: LegacyRevision) {
     this.#side = side;
     this.#peer = peer;
     this.#revision = revision;
-    const { epoch = 1 } = side.connection;
-    this.#requests = new OutboundRequests(side.settings.clock, undefined, (epoch - 1) * IDS_OF_EPOCH);
   }
 
   /** Whether any is still unanswered. */
   get open(): boolean {
-    return this.#requests.size > 0;
+    return this.#sent !== undefined && this.#sent.size > 0;
   }
 
   /** The client is ready for questions. */
@@ -80,22 +80,33 @@ export class ServerQuestions {
 
   /** False if no question waits for this answer. */
   settle(answer: DecodedResult | DecodedError): boolean {
-    return this.#requests.settle(answer);
+    return this.#sent?.settle(answer) ?? false;
   }
 
   /** The client reported progress on a question. */
   extend(token: RequestId): void {
-    this.#requests.extend(token);
+    this.#sent?.extend(token);
   }
 
   stopPinging(): void {
     this.#pinging = false;
-    this.#stopPinging();
+    this.#stopPinging?.();
   }
 
   /** No answer can come any more. */
   fail(error: IsthmusError): void {
-    this.#requests.fail(error);
+    this.#failure ??= error;
+    this.#sent?.fail(error);
+  }
+
+  get #requests(): OutboundRequests {
+    if (!this.#sent) {
+      const { connection, settings } = this.#side;
+      const { epoch = 1 } = connection;
+      this.#sent = new OutboundRequests(settings.clock, undefined, (epoch - 1) * IDS_OF_EPOCH);
+      if (this.#failure) this.#sent.fail(this.#failure);
+    }
+    return this.#sent;
   }
 
   #request(

@@ -28,14 +28,14 @@ import { TASKS_EXTENSION } from '../extensions.js';
 import { isForeignNotification } from '../methods.js';
 import { toLog } from '../reports.js';
 import { ClientEnvelopes } from './client-envelopes.js';
-import { ClientListens } from './client-listens.js';
+import { ClientListen, ClientListens } from './client-listens.js';
 import { ModernRequest } from './client-request.js';
 import { ClientRounds } from './client-rounds.js';
 
 /** The client side of the modern era: requests are stateless, and the server sends none. */
 export class ModernClientDialect implements ClientDialect {
   readonly connection: NegotiatedConnection;
-  readonly #listens = new ClientListens();
+  readonly #listens: ClientListens;
   readonly #rounds: ClientRounds;
   /** Built once for each tenant; a request adds its progress token or log level. */
   readonly #envelopes = new WeakMap<Tenant, JsonObject>();
@@ -46,6 +46,14 @@ export class ModernClientDialect implements ClientDialect {
   constructor(connection: NegotiatedConnection) {
     this.connection = connection;
     this.#clients = new ClientEnvelopes(connection.verdict.revision);
+    this.#listens = new ClientListens({
+      sendListen: (id, { owner, plan }) => {
+        const params = { notifications: plan.wanted, _meta: this.envelopeOf(owner, plan.as) };
+        connection.connection.send(requestMessage(id, 'subscriptions/listen', params));
+      },
+      cancel: (id, why) => this.cancel(id, why),
+      reject: (id, error) => connection.requests.reject(id, error),
+    });
     this.#rounds = new ClientRounds(connection.settings.maxRounds);
   }
 
@@ -64,39 +72,22 @@ export class ModernClientDialect implements ClientDialect {
     timeoutMs: number,
     as?: CallerIdentity,
   ): Promise<OpenListen> {
-    const { requests, connection, clock, settings } = this.connection;
-    let id: RequestId = '';
-    const stop = (reason: IsthmusError) => {
-      if (requests.reject(id, reason)) this.cancel(id, reason.message);
-    };
-    const opened = this.#listens.open(
-      () => stop(new IsthmusError('CANCELLED', 'no longer needed')),
-      (change) => {
+    const { requests, clock, settings } = this.connection;
+    const listen = new ClientListen(this.#listens, caller, {
+      wanted,
+      as,
+      onChange(change) {
         settings.onChange(change);
         onChange(change);
       },
-    );
-    const ended = requests.request({
-      what: 'subscriptions/listen',
-      owner: caller,
-      timeoutMs: FOREVER_MS,
-      send: (newId) => {
-        id = newId;
-        opened.begin(id);
-        const params = { notifications: wanted, _meta: this.envelopeOf(caller, as) };
-        connection.send(requestMessage(id, 'subscriptions/listen', params));
-      },
-      giveUp: (givenUp, why) => this.cancel(givenUp, why),
     });
+    const acknowledged = listen.opened(() => requests.send(listen, listen));
     const callOff = clock.after(timeoutMs, () => {
-      stop(new IsthmusError('TIMED_OUT', `subscriptions/listen was not acknowledged within ${timeoutMs} ms`));
+      const message = `subscriptions/listen was not acknowledged within ${timeoutMs} ms`;
+      listen.stop(new IsthmusError('TIMED_OUT', message));
     });
-    void opened.acknowledged.catch(() => {}).finally(callOff);
-    ended.then(
-      () => this.#listens.end(id, undefined),
-      (error) => this.#listens.end(id, error),
-    );
-    return opened.acknowledged;
+    void acknowledged.catch(() => {}).finally(callOff);
+    return acknowledged;
   }
 
   async setLogLevel(caller: TenantCaller, level: LoggingLevel): Promise<void> {
@@ -215,6 +206,3 @@ export class ModernClientDialect implements ClientDialect {
 
 /** How long a given-up call may still log. */
 const LINGER_MS = 60_000;
-
-/** Longer than any process lives: a subscription has no timeout. */
-const FOREVER_MS = 2 ** 40;

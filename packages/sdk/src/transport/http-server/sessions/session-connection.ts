@@ -60,6 +60,9 @@ export interface SessionContinuity {
   released(): void;
 }
 
+/** One for all sessions, of which there may be thousands. */
+const ALIVE = Promise.resolve();
+
 /**
  * A legacy session as one connection, assembled from its POSTs and its standing GET. The loss of an HTTP exchange does
  * not end the session: the client may resume the stream.
@@ -69,12 +72,12 @@ export class SessionConnection implements Connection {
   readonly label: string;
   readonly principal: string | undefined;
   readonly remote: string | undefined;
-  readonly life = Promise.resolve();
+  readonly life = ALIVE;
   readonly closed: Promise<ConnectionEnd>;
   /** The client that limits count it for. */
   readonly who: string;
   readonly #options: SessionConnectionOptions;
-  readonly #end = createDeferred<ConnectionEnd>();
+  #tellEnd!: (end: ConnectionEnd) => void;
   readonly #posts: PendingPosts;
   readonly #streams: SessionStreams;
   readonly epoch: number;
@@ -106,7 +109,9 @@ export class SessionConnection implements Connection {
     this.principal = options.principal;
     this.remote = options.remote;
     this.who = options.who;
-    this.closed = this.#end.promise;
+    this.closed = new Promise((resolve) => {
+      this.#tellEnd = resolve;
+    });
     this.lastUsedAt = now();
     this.#openedAt = this.lastUsedAt;
     this.epoch = options.continuity?.epoch ?? 1;
@@ -337,7 +342,7 @@ export class SessionConnection implements Connection {
     this.#posts.close(this.#options.headers);
     this.#streams.close();
     this.#options.store?.close?.();
-    this.#end.resolve({ kind: 'closed' });
+    this.#tellEnd({ kind: 'closed' });
   }
 
   get #canResume(): boolean {
