@@ -7,9 +7,7 @@ import type { OutgoingCall } from '../exchange/call.js';
 
 /** Where the tenants of one server get their connections from. One for all of them. */
 export interface TenantOutlet
-  extends Required<
-    Pick<ConnectionSource, 'lastExit' | 'waitForConnection' | 'reopensAfterEnd' | 'isSafe'>
-  > {
+  extends Required<Pick<ConnectionSource, 'lastExit' | 'waitForConnection' | 'reopensAfterEnd' | 'isSafe'>> {
   label(): string;
   open(tenant: Tenant): Promise<TenantCaller>;
   pick(tenant: Tenant): TenantCaller | undefined;
