@@ -202,6 +202,8 @@ export interface BrowsedPage {
 }
 
 export interface BrowseOptions {
+  /** Where a request for a URL is sent. */
+  readonly resolve?: (url: URL) => URL;
   readonly cookies?: Map<string, string>;
   /** Sent to the first address. */
   readonly form?: URLSearchParams;
@@ -211,13 +213,13 @@ export interface BrowseOptions {
 
 /** Follows redirects with cookies, as a browser does. Settles with the page at the end. */
 export async function browse(start: string | URL, options: BrowseOptions = {}): Promise<BrowsedPage> {
-  const { cookies = new Map<string, string>(), form, stopAt } = options;
+  const { cookies = new Map<string, string>(), form, stopAt, resolve = (each: URL) => each } = options;
   let url = new URL(start);
   for (let hops = 0; hops < 20; hops += 1) {
     if (stopAt !== undefined && url.href.startsWith(stopAt)) return { status: 0, text: '', url: url.href };
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const post = hops === 0 && form ? ({ method: 'POST', body: form } as const) : {};
-    const response = await fetch(url, { redirect: 'manual', headers: { cookie }, ...post });
+    const response = await fetch(resolve(url), { redirect: 'manual', headers: { cookie }, ...post });
     for (const each of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
       cookies.set(name, value);

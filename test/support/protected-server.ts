@@ -11,6 +11,8 @@ export interface ProtectedServer {
   readonly log: string[];
   /** Everything that reached it, as it was written. */
   received(): string;
+  /** The same for each connection. */
+  connections(): readonly string[];
   /** Names another authorization server from now on, and takes its tokens only. */
   move(authorization: { issuer: string; provider: Provider }): void;
   close(): Promise<void>;
@@ -75,7 +77,15 @@ export async function startProtectedServer(
     log.push('200');
     endpoint.node(request, response);
   });
-  server.on('connection', (socket) => socket.on('data', (chunk: Buffer) => void bytes.push(chunk)));
+  const byConnection: Buffer[][] = [];
+  server.on('connection', (socket) => {
+    const own: Buffer[] = [];
+    byConnection.push(own);
+    socket.on('data', (chunk: Buffer) => {
+      bytes.push(chunk);
+      own.push(chunk);
+    });
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -84,6 +94,7 @@ export async function startProtectedServer(
     url: `${origin}/mcp`,
     log,
     received: () => Buffer.concat(bytes).toString('latin1'),
+    connections: () => byConnection.map((own) => Buffer.concat(own).toString('latin1')),
     move: ({ issuer, provider }) => void Object.assign(state, { issuer, provider }),
     async close() {
       await serving.close();

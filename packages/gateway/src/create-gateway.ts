@@ -22,6 +22,7 @@ import { Aggregate } from './aggregate/aggregate.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
 import { clusterStatus } from './cluster/cluster-status.js';
 import { ConnectDesk } from './connect/connect-desk.js';
+import { ConnectRouter } from './connect/connect-router.js';
 import { proveIdentity } from './connect/prove-identity.js';
 import { loginsOfCallers } from './connect/sealed-logins.js';
 import type { AppliedChanges, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
@@ -121,6 +122,7 @@ class MultiServerGateway implements Gateway {
   readonly #placement: Placement | undefined;
   readonly #access: AccessPolicy;
   readonly #connect: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
+  readonly #connectPages: ConnectRouter | undefined;
   readonly #graceMs: number;
   readonly #startedAt: number;
   readonly #ended = createDeferred<void>();
@@ -153,6 +155,7 @@ class MultiServerGateway implements Gateway {
     const { cluster } = options;
     this.#placement = cluster && new Placement({ cluster, separator: options.separator ?? '__' });
     this.#connect = this.#openConnect();
+    this.#connectPages = this.#connect && new ConnectRouter(this.#connect.desk, cluster);
     this.#places = new ServedPlaces({
       ...{ ...this.#options, graceMs, clock },
       authorize: (server) => this.#authorizeAt(server),
@@ -220,7 +223,7 @@ class MultiServerGateway implements Gateway {
       healthPaths,
       operators,
       mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
-      connect: (path, exchange) => this.#connect?.desk.answer(path, exchange) ?? false,
+      connect: (path, exchange) => this.#connectPages?.answer(path, exchange) ?? false,
       status: () => this.status(),
       unready: () => this.#unready(),
       parked: () => this.#parked(),
@@ -382,8 +385,10 @@ class MultiServerGateway implements Gateway {
     const mainPaths = this.#options.addresses.filter(isHttp).map((each) => httpAddress(each).path);
     const known = connect.publicUrl ?? publicBase(endpoint, mainPaths);
     const base = () => known ?? new URL(this.addresses.find(isHttp)!).origin;
-    const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity });
-    return { desk, logins: loginsOfCallers(connect.store) };
+    const { cluster } = this.#options;
+    const member = cluster && (() => cluster.members.self);
+    const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity, member });
+    return { desk, logins: loginsOfCallers(connect.store, cluster) };
   }
 
   /** The decisions of the endpoint of one server, or of the main path. */

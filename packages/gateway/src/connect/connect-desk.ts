@@ -1,16 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { PendingAuthorization } from '@isthmus/sdk/internal/oauth/authorization-code.js';
 import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
 import { codeForm, consentForm, escapeHtml, sendTo, showPage } from './connect-html.js';
-import { type ConnectTicket, ConnectTickets } from './connect-tickets.js';
+import { type ConnectTicket, ConnectTickets, newTicketId } from './connect-tickets.js';
 import type { IdentityProof } from './prove-identity.js';
 
 /** A login at a server that a page has begun. */
 export interface BegunLogin {
-  /** The page of the authorization server of that server. */
-  readonly page: URL;
+  /** The page of the authorization server of that server. Undefined: the login is there, and only the consent was missing. */
+  readonly page: URL | undefined;
   readonly state: string;
   finish(response: URLSearchParams): void;
   /** Settles when the tokens are stored; rejects with what went wrong. */
@@ -27,6 +26,8 @@ export interface ConnectDeskOptions {
   readonly clock: Clock;
   /** The address of the gateway as browsers know it, without a path. */
   readonly base: () => string;
+  /** The name of this member of a cluster. */
+  readonly member?: (() => string) | undefined;
   /** Undefined: the person types a code that the application shows. */
   readonly identity?: IdentityProof | undefined;
 }
@@ -41,7 +42,7 @@ export class ConnectDesk {
 
   constructor(options: ConnectDeskOptions) {
     this.#options = options;
-    this.tickets = new ConnectTickets(options.clock);
+    this.tickets = new ConnectTickets(options.clock, options.member);
   }
 
   get redirectUri(): string {
@@ -60,22 +61,20 @@ export class ConnectDesk {
     return { url, message };
   }
 
-  /** Answers the paths below `/connect`. False: it is another path. */
-  answer(path: string, exchange: HttpExchange): boolean {
-    if (!path.startsWith('/connect/')) return false;
+  /** Answers the paths below `/connect`. */
+  answer(path: string, exchange: HttpExchange, query: URLSearchParams, form: URLSearchParams): void {
     const failed = (error: unknown) => showPage(exchange, 502, `<p>${escapeHtml(messageOf(error))}</p>`);
-    const query = new URLSearchParams(exchange.target.split('?')[1] ?? '');
-    if (exchange.method === 'POST') {
-      exchange.body(MAX_FORM, (body) => {
-        const form = new URLSearchParams(body.kind === 'bytes' ? body.bytes.toString() : '');
-        void this.#post(path, exchange, form).catch(failed);
-      });
-    } else if (exchange.method === 'GET') {
+    if (exchange.method === 'POST') void this.#post(path, exchange, form).catch(failed);
+    else if (exchange.method === 'GET') {
       const work =
         path === '/connect/callback' ? this.#callback(exchange, query) : this.#open(exchange, query);
       void work.catch(failed);
     } else exchange.respond(405, { allow: 'GET, POST' });
-    return true;
+  }
+
+  /** Whether this process waits for a browser that comes back with this state. */
+  hasVisit(state: string): boolean {
+    return this.#visits.has(state);
   }
 
   async #open(exchange: HttpExchange, query: URLSearchParams): Promise<void> {
@@ -83,16 +82,14 @@ export class ConnectDesk {
     if (!ticket) return showPage(exchange, 404, OVER);
     const { identity } = this.#options;
     if (!identity) return showPage(exchange, 200, codeForm(ticket.id, ticket.server, ''));
-    const cookie = newId();
+    const cookie = this.#newId();
     const pending = await identity.begin(this.redirectUri);
     this.#keep(pending.state, { kind: 'identity', ticket, cookie, pending });
     sendTo(exchange, pending.url.href, this.#cookie(cookie));
   }
 
   async #post(path: string, exchange: HttpExchange, form: URLSearchParams): Promise<void> {
-    // A form of another site has another origin.
-    const origin = exchange.header('origin');
-    if (origin !== undefined && origin !== 'null' && new URL(origin).host !== exchange.header('host')) {
+    if (!this.#isOwnForm(exchange)) {
       return showPage(exchange, 403, '<p>This form belongs to another site.</p>');
     }
     if (path === '/connect/consent') return this.#consented(exchange, form.get('visit') ?? '');
@@ -107,7 +104,7 @@ export class ConnectDesk {
   async #callback(exchange: HttpExchange, query: URLSearchParams): Promise<void> {
     const state = query.get('state') ?? '';
     const visit = this.#visits.get(state);
-    if (!visit || visit.kind === 'consent' || visit.cookie !== this.#cookieOf(exchange)) {
+    if (!visit || visit.kind === 'consent' || !this.cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 400, OVER);
     }
     this.#visits.delete(state);
@@ -122,8 +119,11 @@ export class ConnectDesk {
       }
       return this.#askConsent(exchange, visit.ticket);
     }
-    const { ticket, begun } = visit;
-    begun.finish(query);
+    visit.begun.finish(query);
+    return this.#end(exchange, visit.ticket, visit.begun);
+  }
+
+  async #end(exchange: HttpExchange, ticket: ConnectTicket, begun: BegunLogin): Promise<void> {
     const problem = await begun.done.then(
       () => undefined,
       (error: unknown) => messageOf(error),
@@ -136,7 +136,7 @@ export class ConnectDesk {
   #askConsent(exchange: HttpExchange, ticket: ConnectTicket): void {
     const server = this.#servers.get(ticket.server);
     if (!server) return showPage(exchange, 404, OVER);
-    const [visit, cookie] = [newId(), newId()];
+    const [visit, cookie] = [this.#newId(), this.#newId()];
     this.#keep(visit, { kind: 'consent', ticket, cookie });
     const { principal, clientId } = ticket;
     const facts = { visit, server: ticket.server, host: server.host, principal, clientId };
@@ -147,12 +147,13 @@ export class ConnectDesk {
   /** AUTH-G-008: the state is made after the consent, right before the redirect. */
   async #consented(exchange: HttpExchange, id: string): Promise<void> {
     const visit = this.#visits.get(id);
-    if (visit?.kind !== 'consent' || visit.cookie !== this.#cookieOf(exchange)) {
+    if (visit?.kind !== 'consent' || !this.cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 403, OVER);
     }
     this.#visits.delete(id);
     const { ticket, cookie } = visit;
     const begun = await this.#servers.get(ticket.server)!.begin(ticket);
+    if (!begun.page) return this.#end(exchange, ticket, begun);
     this.#keep(begun.state, { kind: 'login', ticket, cookie, begun });
     sendTo(exchange, begun.page.href);
   }
@@ -162,18 +163,41 @@ export class ConnectDesk {
     if (this.#visits.size > MAX_VISITS) this.#visits.delete(this.#visits.keys().next().value!);
   }
 
-  /** AUTH-G-006. A cookie of `http` cannot be secure: that is only for this machine. */
-  #cookie(value: string): string {
-    const isSecure = this.#options.base().startsWith('https:');
-    const name = isSecure ? `__Host-${COOKIE}` : COOKIE;
-    return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600${isSecure ? '; Secure' : ''}`;
+  /** A form of another site has another origin. Browsers send it with every form; `null` says that they hide it. */
+  #isOwnForm(exchange: HttpExchange): boolean {
+    const origin = exchange.header('origin');
+    if (origin === undefined) return true;
+    if (!URL.canParse(origin)) return false;
+    // A proxy may change the host.
+    return (
+      origin === new URL(this.#options.base()).origin || new URL(origin).host === exchange.header('host')
+    );
   }
 
-  #cookieOf(exchange: HttpExchange): string | undefined {
-    const isSecure = this.#options.base().startsWith('https:');
-    const name = isSecure ? `__Host-${COOKIE}` : COOKIE;
+  /** AUTH-G-006. Each visit has a cookie of its own: a person may have several pages open. */
+  #cookie(value: string): string {
+    const secure = this.#isSecure ? '; Secure' : '';
+    return `${this.#cookieName}${value.slice(0, 8)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600${secure}`;
+  }
+
+  /** The visits that the browser has begun. */
+  cookiesOf(exchange: HttpExchange): readonly string[] {
     const all = (exchange.header('cookie') ?? '').split(';').map((each) => each.trim());
-    return all.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+    const own = all.filter((each) => each.startsWith(this.#cookieName));
+    return own.map((each) => each.slice(each.indexOf('=') + 1));
+  }
+
+  /** A cookie of `http` cannot be secure: that is only for this machine. */
+  get #isSecure(): boolean {
+    return this.#options.base().startsWith('https:');
+  }
+
+  get #cookieName(): string {
+    return `${this.#isSecure ? '__Host-' : ''}${COOKIE}-`;
+  }
+
+  #newId(): string {
+    return newTicketId(this.#options.member?.());
   }
 }
 
@@ -183,11 +207,6 @@ type Visit = { readonly ticket: ConnectTicket; readonly cookie: string } & (
   | { readonly kind: 'login'; readonly begun: BegunLogin }
 );
 
-function newId(): string {
-  return randomBytes(18).toString('base64url');
-}
-
 const OVER = '<p>This page is not open any more. Ask your application for a new one.</p>';
 const COOKIE = 'isthmus-connect';
-const MAX_FORM = 16 * 1024;
 const MAX_VISITS = 10_000;

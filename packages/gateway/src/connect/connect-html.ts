@@ -11,7 +11,8 @@ export function showPage(exchange: HttpExchange, status: number, body: string, c
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' https: http:; frame-ancestors 'none'",
       'x-frame-options': 'DENY',
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      // With `no-referrer` browsers would hide the origin of the form.
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       ...(cookie !== undefined && { 'set-cookie': cookie }),
     },

@@ -19,14 +19,17 @@ export interface ConnectTicket {
   attempts: number;
 }
 
-/** The open tickets. One for each caller and server; bounded, and short-lived. */
+/** The open tickets. One for each caller, its client, and server; bounded, and short-lived. */
 export class ConnectTickets {
   readonly #clock: Clock;
+  readonly #member: (() => string) | undefined;
   readonly #byId = new Map<string, ConnectTicket>();
   readonly #byCaller = new Map<string, ConnectTicket>();
 
-  constructor(clock: Clock) {
+  /** `member`: the name of this member of a cluster. */
+  constructor(clock: Clock, member?: () => string) {
     this.#clock = clock;
+    this.#member = member;
   }
 
   get size(): number {
@@ -41,7 +44,7 @@ export class ConnectTickets {
     if (known) this.end(known, false);
     const ticket: ConnectTicket = {
       ...asked,
-      id: randomBytes(18).toString('base64url'),
+      id: newTicketId(this.#member?.()),
       code: Array.from({ length: 8 }, () => LETTERS[randomInt(LETTERS.length)]).join(''),
       until: this.#clock.now() + LIFE_MS,
       done: createDeferred(),
@@ -85,8 +88,18 @@ export class ConnectTickets {
   }
 }
 
-function keyOf({ principal, server }: Pick<ConnectTicket, 'principal' | 'server'>): string {
-  return `${server}\n${principal}`;
+/** Random, and the name of the member that knows it. */
+export function newTicketId(member: string | undefined): string {
+  const id = randomBytes(18).toString('base64url');
+  return member === undefined ? id : `${id}.${member}`;
+}
+
+function keyOf({
+  principal,
+  server,
+  clientId,
+}: Pick<ConnectTicket, 'principal' | 'server' | 'clientId'>): string {
+  return [server, principal, clientId ?? ''].join('\n');
 }
 
 /** Without letters and digits that look alike. */

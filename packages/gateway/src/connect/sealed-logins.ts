@@ -1,8 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import { type FileSeal, fileLoginStore } from '@isthmus/sdk/internal/oauth/store/file-store.js';
 import { type LoginStore, memoryLoginStore } from '@isthmus/sdk/internal/oauth/store/login-record.js';
+import { clusterLoginStore } from './shared-logins.js';
 
 /** Where the logins of callers are kept. */
 export interface LoginsOfCallers {
@@ -16,8 +18,15 @@ export interface SealedFolder {
   readonly keys: readonly string[];
 }
 
-/** Without a folder, logins end with the process. In a folder they are sealed (AES-256-GCM), each in a file of its own. */
-export function loginsOfCallers(sealed: SealedFolder | undefined): LoginsOfCallers {
+/**
+ * In a folder logins are sealed (AES-256-GCM), each in a file of its own. Without one, the members of a cluster have them in
+ * common, and those of a single process end with it.
+ */
+export function loginsOfCallers(sealed: SealedFolder | undefined, cluster?: Cluster): LoginsOfCallers {
+  if (!sealed && cluster) {
+    const shared = clusterLoginStore(cluster);
+    return { of: (principal) => forPrincipal(shared, principal) };
+  }
   if (!sealed) {
     const stores = new ByPrincipal(() => memoryLoginStore(), MAX_CALLERS);
     return { of: (principal) => stores.of(principal) };

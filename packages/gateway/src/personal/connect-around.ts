@@ -11,6 +11,8 @@ export interface ConnectAroundOptions {
   readonly name: string;
   readonly clock: Clock;
   hasLogin(principal: string): Promise<boolean>;
+  /** Whether the caller has let this client use the login. */
+  hasConsent(principal: string, clientId: string | undefined): Promise<boolean>;
   /** Where the caller can log in. */
   invite(principal: string, clientId: string | undefined): Invitation;
 }
@@ -56,12 +58,12 @@ class Connecting {
 
   async handle(call: Call): Promise<JsonObject> {
     const { principal } = call.peer;
-    const { name, hasLogin } = this.#options;
+    const { name } = this.#options;
     if (principal === undefined) {
       const message = `${name} is used with the logins of its callers, and this caller is not known`;
       throw new ProtocolError(ErrorCode.InternalError, message, { reason: 'UNAUTHORIZED', sent: 'no' });
     }
-    if (!(await hasLogin(principal))) return this.#withoutLogin(call, principal);
+    if (!(await this.#mayUse(principal, call.request?.clientId))) return this.#withoutLogin(call, principal);
     if (!this.#bridge.upstream) await this.#bridge.ready?.(call, principal);
     try {
       return await (this.#bridge.handle(call) as Promise<JsonObject>);
@@ -70,6 +72,11 @@ class Connecting {
       await this.#connect(call, principal);
       return this.#bridge.handle(call) as Promise<JsonObject>;
     }
+  }
+
+  async #mayUse(principal: string, clientId: string | undefined): Promise<boolean> {
+    const { hasLogin, hasConsent } = this.#options;
+    return (await hasLogin(principal)) && hasConsent(principal, clientId);
   }
 
   async #withoutLogin(call: Call, principal: string): Promise<JsonObject> {
@@ -94,8 +101,9 @@ class Connecting {
 
   /** Sends the user to the page, and waits until the login is there. Rejects where that is not possible. */
   async #connect(call: Call, principal: string): Promise<void> {
-    const { clock, invite, hasLogin } = this.#options;
-    const { ticket, url, message } = invite(principal, call.request?.clientId);
+    const { clock, invite } = this.#options;
+    const clientId = call.request?.clientId;
+    const { ticket, url, message } = invite(principal, clientId);
     const { era, capabilities } = call.peer;
     if (!capabilities.elicitation?.url) throw needsLogin(`${message} ${url}`, url);
     if (era === 'legacy') {
@@ -111,7 +119,7 @@ class Connecting {
     if (!('action' in answer) || answer.action !== 'accept') throw needsLogin(message, url);
     // The user has agreed to open the page, and may take a while there.
     await within(clock, WAIT_MS, ticket.done.promise);
-    if (!(await hasLogin(principal))) throw needsLogin(message, url);
+    if (!(await this.#mayUse(principal, clientId))) throw needsLogin(message, url);
   }
 }
 

@@ -9,6 +9,7 @@ import type { BegunLogin, ConnectDesk } from '../connect/connect-desk.js';
 import type { ConnectTicket } from '../connect/connect-tickets.js';
 import type { LoginsOfCallers } from '../connect/sealed-logins.js';
 import { MAX_CALLERS } from './caller-tokens.js';
+import { ClientConsents } from './client-consents.js';
 import { connectAround } from './connect-around.js';
 import { NO_LOGIN } from './exchanged-logins.js';
 import { MAX_SHOWN, type PersonalLoginStatus, type PersonalLogins } from './personal-logins.js';
@@ -33,7 +34,22 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
     own.login ??= oauth({ ...common, store: logins.of(principal) }).login(server);
     return own.login;
   };
+  const isThere = async (principal: string): Promise<boolean> => {
+    const login = await loginOf(principal);
+    try {
+      return (await login.authorization()) !== undefined;
+    } catch {
+      // There is one, and it cannot be renewed at the moment. The call fails with the reason.
+      return true;
+    }
+  };
+  const consents = new ClientConsents(name, logins);
   const begin = async (ticket: ConnectTicket): Promise<BegunLogin> => {
+    await consents.add(ticket.principal, ticket.clientId);
+    const { principal, challenge } = ticket;
+    if (challenge === undefined && (await isThere(principal))) {
+      return { page: undefined, state: '', finish() {}, done: Promise.resolve() };
+    }
     const opened = createDeferred<URL>();
     const login = await oauth({
       ...common,
@@ -62,15 +78,8 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       connectAround(bridge, {
         name,
         clock,
-        async hasLogin(principal) {
-          const login = await loginOf(principal);
-          try {
-            return (await login.authorization()) !== undefined;
-          } catch {
-            // There is one, and it cannot be renewed at the moment. The call fails with the reason.
-            return true;
-          }
-        },
+        hasLogin: isThere,
+        hasConsent: (principal, clientId) => consents.has(principal, clientId),
         invite(principal, clientId) {
           const { challenge } = callers.of(principal);
           const ticket = desk.tickets.of({ principal, server: name, clientId, challenge });

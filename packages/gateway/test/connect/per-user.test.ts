@@ -126,6 +126,60 @@ describe('the page', () => {
     expect(authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 
+  it('AUTH-G-004: asks for the consent of the person for each client, and for the login once', async () => {
+    const { us, house, connect, whoami, authorization } = await stage();
+    const desk = await us.tokenOf('alice', { client_id: 'desk' });
+    const phone = await us.tokenOf('alice', { client_id: 'phone' });
+    const { consent } = await connect(desk, 'alice-there');
+    expect(consent.text).toContain('desk wants to use');
+    expect(await whoami(desk)).toBe('alice-there');
+    const logins = () => authorization.log.filter((line) => line.startsWith('POST /token')).length;
+    const before = logins();
+    // Another client has her token for the gateway. Her login is not for it yet.
+    expect((await callAs(house, PATH, phone, 'whoami')).json.result).toMatchObject({
+      resultType: 'input_required',
+    });
+    const second = await connect(phone, 'alice-there');
+    expect(second.consent.text).toContain('phone wants to use');
+    expect(second.end.text).toContain('issues is connected.');
+    expect(await whoami(phone)).toBe('alice-there');
+    expect(logins()).toBe(before);
+  });
+
+  it('takes no form of another site, also where the browser hides which one it is', async () => {
+    const { us, house } = await stage();
+    const question = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
+    const page = await fetch(question.url);
+    // Otherwise browsers would send `null` with the form of the page itself.
+    expect(page.headers.get('referrer-policy')).toBe('same-origin');
+    const code = /code (\S+)\./.exec(question.message)![1]!;
+    const ticket = new URL(question.url).searchParams.get('t')!;
+    const post = async (origin: string) => {
+      const body = new URLSearchParams({ t: ticket, code });
+      return (await fetch(`${house.origin}/connect/code`, { method: 'POST', headers: { origin }, body }))
+        .status;
+    };
+    expect(await post('https://evil.example')).toBe(403);
+    expect(await post('null')).toBe(403);
+    expect(await post('not a url')).toBe(403);
+    expect(await post(house.origin)).toBe(200);
+  });
+
+  it('of two servers may be open in one browser at the same time', async () => {
+    const { us, house } = await stage();
+    const visitor = new Visitor();
+    const visit = async (sub: string) => {
+      const question = questionIn(await callAs(house, PATH, await us.tokenOf(sub), 'connect'));
+      const code = /code (\S+)\./.exec(question.message)![1]!;
+      return visitor.send(await visitor.open(question.url), { code });
+    };
+    const [first, second] = [await visit('alice'), await visit('bob')];
+    expect((await visitor.send(first)).text).toContain('issues is connected.');
+    // A visit is over after its first use.
+    expect((await visitor.send(first)).status).toBe(403);
+    expect((await visitor.send(second)).text).toContain('issues is connected.');
+  });
+
   it('cannot be put into a frame, and the visit belongs to one browser (AUTH-G-005, AUTH-G-006)', async () => {
     const { us, house } = await stage();
     const question = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
@@ -201,9 +255,11 @@ it('logins are sealed in their folder, and are there after a restart', async () 
   const token = await us.tokenOf('alice');
   await connect(token, 'alice-there');
   const files = readdirSync(store.folder).filter((name) => name.endsWith('.json'));
-  expect(files.length).toBe(1);
-  const text = readFileSync(join(store.folder, files[0]!), 'utf8');
-  expect(text).toMatch(/^isthmus-sealed-1\.[\w-]+\n$/);
+  // The login, and the consent for the client.
+  expect(files.length).toBe(2);
+  for (const file of files) {
+    expect(readFileSync(join(store.folder, file), 'utf8')).toMatch(/^isthmus-sealed-1\.[\w-]+\n$/);
+  }
   await house.operation.close();
   const unit = remote('issues', server.url, { mode: 'per-user' });
   const again = await companyHouse(us, [unit], { connect: { store } });

@@ -44,7 +44,12 @@ export class Visitor {
   readonly cookies = new Map<string, string>();
 
   open(url: string) {
-    return browse(url, { cookies: this.cookies });
+    return browse(url, { cookies: this.cookies, resolve: (each) => this.resolve(each) });
+  }
+
+  /** Where a URL leads. */
+  resolve(url: URL): URL {
+    return url;
   }
 
   /** Fills in the form of a page and sends it. */
@@ -55,6 +60,7 @@ export class Visitor {
     }
     for (const [name, value] of Object.entries(fields)) form.set(name, value);
     const action = /action="([^"]*)"/.exec(page.text)?.[1] ?? '';
-    return browse(new URL(action, page.url), { cookies: this.cookies, form });
+    const resolve = (each: URL) => this.resolve(each);
+    return browse(new URL(action, page.url), { cookies: this.cookies, form, resolve });
   }
 }

@@ -1,0 +1,130 @@
+import { joinCluster, memoryStore } from '@isthmus/sdk/internal/transport/cluster.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../../test/support/until.js';
+import { clusterLoginStore } from '../../src/connect/shared-logins.js';
+import { acceptedAs, callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
+import type { House } from '../support/secured-gateway.js';
+
+const PATH = '/mcp/issues';
+const SECRET = 'a secret of a test, with enough characters';
+
+/** Two gateways with one store, behind a balancer that sends each request to either of them. */
+async function twoHouses() {
+  const us = await company();
+  const state = { account: 'user-1' };
+  const upstream = await upstreamStage({ account: () => state.account });
+  const store = memoryStore();
+  const clusters = [
+    await joinCluster({ secret: SECRET, store }),
+    await joinCluster({ secret: SECRET, store }),
+  ];
+  await eventually(() => {
+    for (const { members } of clusters) if (members.all.length < 2) throw new Error('not all joined');
+  });
+  const unit = remote('issues', upstream.server.url, { mode: 'per-user' });
+  const connect = { publicUrl: 'https://gateway.example' };
+  const houses: House[] = [];
+  for (const cluster of clusters) houses.push(await companyHouse(us, [unit], { cluster, connect }));
+  onTestFinished(async () => {
+    for (const { operation } of houses) await operation.close({ graceMs: 0 });
+    for (const cluster of clusters) await cluster.leave();
+  });
+  return { us, state, ...upstream, store, clusters, houses };
+}
+
+/** A browser whose requests to the gateway reach its members in turn. */
+class BalancedVisitor extends Visitor {
+  #count = 0;
+  readonly #origins: readonly string[];
+
+  constructor(origins: readonly string[]) {
+    super();
+    this.#origins = origins;
+  }
+
+  override resolve(url: URL): URL {
+    if (url.host !== 'gateway.example') return url;
+    this.#count += 1;
+    return new URL(url.pathname + url.search, this.#origins[this.#count % this.#origins.length]);
+  }
+}
+
+describe('two members of a cluster', () => {
+  it.each([0, 1])(
+    'open the page for each other, and have the login in common (begun at %i)',
+    async (first) => {
+      const { us, state, houses } = await twoHouses();
+      const [here, there] = first === 0 ? [houses[0]!, houses[1]!] : [houses[1]!, houses[0]!];
+      const token = await us.tokenOf('alice');
+      state.account = 'alice-there';
+      const question = questionIn(await callAs(here, PATH, token, 'connect'));
+      const visitor = new BalancedVisitor(houses.map(({ origin }) => origin));
+      const code = /code (\S+)\./.exec(question.message)![1]!;
+      const consent = await visitor.send(await visitor.open(question.url), { code });
+      expect(consent.text).toContain('You are <b>jwt:https://login.example.com|alice</b>');
+      const end = await visitor.send(consent);
+      expect(end.text).toContain('issues is connected.');
+      // The call waits at one of them, and any of them takes its next round.
+      const answer = await acceptedAs(there, PATH, token, 'connect', question);
+      expect(answer.json.result.content[0].text).toContain('issues is connected');
+      for (const house of houses) {
+        const called = await callAs(house, PATH, token, 'whoami');
+        expect(called.json.result.content?.[0].text).toBe('alice-there');
+      }
+      // Nobody else has it.
+      const bob = await callAs(there, PATH, await us.tokenOf('bob'), 'whoami');
+      expect(bob.json.result).toMatchObject({ resultType: 'input_required' });
+    },
+  );
+
+  it('the page opens nothing for another browser, at either of them', async () => {
+    const { us, houses } = await twoHouses();
+    const question = questionIn(await callAs(houses[0]!, PATH, await us.tokenOf('alice'), 'connect'));
+    const origins = houses.map(({ origin }) => origin);
+    const visitor = new BalancedVisitor(origins);
+    const code = /code (\S+)\./.exec(question.message)![1]!;
+    const consent = await visitor.send(await visitor.open(question.url), { code });
+    for (let at = 0; at < 2; at += 1) {
+      expect((await new BalancedVisitor(origins).send(consent)).status).toBe(403);
+    }
+  });
+});
+
+describe('logins in the store of a cluster', () => {
+  async function storeOf() {
+    const store = memoryStore();
+    const cluster = await joinCluster({ secret: SECRET, store });
+    onTestFinished(() => cluster.leave());
+    return { store, cluster, logins: clusterLoginStore(cluster) };
+  }
+  const record = (reason: string) => ({ v: 1, reason, token: undefined }) as never;
+
+  it('are sealed, and cannot be put in the place of each other', async () => {
+    const { store, logins } = await storeOf();
+    await logins.write('a', record('the secret of a'));
+    const found = await store.claim('login a', { by: 'logins', ttlMs: 1000 });
+    const { value, epoch } = found as { value: Uint8Array; epoch: number };
+    expect(Buffer.from(value).toString('latin1')).not.toContain('secret');
+    await store.put('login b', { by: 'logins', epoch, value, ttlMs: 1000 });
+    expect(await logins.read('b')).toBeUndefined();
+    expect(await logins.read('a')).toMatchObject({ reason: 'the secret of a' });
+    await logins.delete('a');
+    expect(await logins.read('a')).toBeUndefined();
+  });
+
+  it('are worked on by one member at a time', async () => {
+    const { logins } = await storeOf();
+    let inside = 0;
+    let most = 0;
+    const work = () =>
+      logins.locked('a', async () => {
+        inside += 1;
+        most = Math.max(most, inside);
+        await new Promise((resolve) => setImmediate(resolve));
+        inside -= 1;
+      });
+    await Promise.all(Array.from({ length: 5 }, work));
+    expect(most).toBe(1);
+  });
+});
