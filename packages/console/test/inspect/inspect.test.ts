@@ -239,9 +239,9 @@ describe('the connection of the console', () => {
     const feed = await client.feed(['rows']);
     await client.ask('POST calls', { body: { bytes: '{"jsonrpc":"2.0","id":"mine","method":"ping' } });
     const { rows } = await feed.next('rows', (event) =>
-      event.rows.some(([, , , direction]) => direction === 1),
+      event.rows.some(([, , , direction]) => direction === 0),
     );
-    const sent = rows.find(([, , , direction]) => direction === 0) ?? rows[0]!;
+    const sent = rows.find(([, , , direction]) => direction === 0)!;
     const frame = await client.ask('GET frames/:seq', { path: [sent[0]] });
     expect(frame).toMatchObject({ kind: 'noise', text: '{"jsonrpc":"2.0","id":"mine","method":"ping' });
     feed.close();

@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { CompleteRequest } from '../../../src/contract.js';
 import { ask } from '../api.js';
+import { plural } from '../parts/format.js';
 import { plain, Text } from '../parts/text.js';
 import { upstream } from '../state/connection.js';
 import { isGateway, may } from '../state/session.js';
@@ -32,11 +33,11 @@ export function CompletedInput({
   const [found, setFound] = useState<readonly string[]>([]);
   const [more, setMore] = useState('');
   const canComplete = may('act') && (isGateway() || 'completions' in (upstream.value?.capabilities ?? {}));
+  const { [name]: _, ...context } = values;
   useEffect(() => {
     if (!canComplete) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      const { [name]: _, ...context } = values;
       const body = {
         ref: reference,
         argument: { name, value },
@@ -55,7 +56,8 @@ export function CompletedInput({
       clearTimeout(timer);
       stop.abort();
     };
-  }, [value, canComplete]);
+    // The other values may decide what fits.
+  }, [value, canComplete, JSON.stringify(context)]);
   return (
     <div class="field">
       <div class="field-head">
@@ -71,7 +73,7 @@ export function CompletedInput({
         </label>
         <span class="field-type">
           {found.length > 0
-            ? `${found.length} suggestions ${more}`
+            ? `${plural(found.length, 'suggestion')} ${more}`
             : canComplete
               ? 'the server completes it'
               : 'text'}

@@ -49,7 +49,7 @@ export function Tape({ filter, isPaused, chosen, onChoose, isFollowing, onFollow
     // A frame that a link names may be far from what is seen.
     if (chosenIndex >= 0 && box.current && !isSeen(box.current, chosenIndex))
       box.current.scrollTop = chosenIndex * ROW_HEIGHT - box.current.clientHeight / 2;
-  }, [chosen]);
+  }, [chosen, chosenIndex >= 0]);
   const move = (by: number) => {
     const next = Math.min(length - 1, Math.max(0, chosenIndex < 0 ? length - 1 : chosenIndex + by));
     if (length === 0) return;

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from '../api.js';
 import { Button, Filter, Select } from '../parts/controls.js';
 import { count } from '../parts/format.js';
@@ -29,6 +29,9 @@ export function Wire({ chosen, onChoose, call, isSmall }: WireProps) {
   const [isFollowing, setFollowing] = useState(chosen === undefined);
   const [search, setSearch] = useState<Search>({ text: '' });
   const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    if (chosen !== undefined) setFollowing(false);
+  }, [chosen]);
   void rows.version.value;
   const all = connections.all.value;
   const lanes = useMemo(() => connectionsOf(lane), [lane, all.length]);
