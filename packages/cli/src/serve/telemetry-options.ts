@@ -95,7 +95,7 @@ function consoleOf(options: ServeCommandOptions): Pick<RunGatewayOptions, 'openC
         ...{ host: at?.host, port: at?.port, mayRecord: record, files: config, signIn },
         ...(options.consoleBehindTls && { names: options.allowHost }),
         hasPrincipals: auth.length > 0,
-        auth: auth.length > 0 ? auth : ['nobody is asked who they are'],
+        auth: auth.length > 0 ? auth : ['none: every client may call'],
       });
     },
   };

@@ -69,41 +69,59 @@ export async function enter(): Promise<void> {
   const [, link] = /^#enter=([\w-]+)$/.exec(location.hash) ?? [];
   if (link === undefined) return;
   history.replaceState(null, '', location.pathname + location.search);
-  const entered = (await ask('POST enter', { body: { link } })) as Entered;
-  sessionStorage.setItem(KEY, entered.key);
+  keep(await ask('POST enter', { body: { link } }));
 }
 
 /** Uses the key or the token of an operator. It is sent once, in a body, and not kept. */
 export async function enterWith(secret: string): Promise<void> {
   const isToken = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret);
-  const entered = await ask('POST enter', { body: isToken ? { jwt: secret } : { apiKey: secret } });
-  sessionStorage.setItem(KEY, entered.key);
+  keep(await ask('POST enter', { body: isToken ? { jwt: secret } : { apiKey: secret } }));
+}
+
+/** Other tabs that have none get it, too. */
+function keep({ key }: Entered): void {
+  sessionStorage.setItem(KEY, key);
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage({ key });
+  channel.close();
 }
 
 export function forgetKey(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** A second tab gets the key of the first, so that links open in new tabs. Other origins cannot hear this. */
-export function shareKey(): void {
-  const channel = new BroadcastChannel('isthmus-key');
+/**
+ * A second tab gets the key of the first, so that links open in new tabs. Other origins cannot hear this. `onKey`: this tab
+ * had none, and another one has entered.
+ */
+export function shareKey(onKey: () => void): void {
+  const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-    const key = sessionStorage.getItem(KEY);
-    if (data === 'ask' && key !== null) channel.postMessage({ key });
+    const own = sessionStorage.getItem(KEY);
+    if (data === 'ask' && own !== null) channel.postMessage({ key: own });
+    const key = keyIn(data);
+    if (key === undefined || own !== null) return;
+    sessionStorage.setItem(KEY, key);
+    onKey();
   };
+}
+
+function keyIn(data: unknown): string | undefined {
+  const { key } = (data ?? {}) as { readonly key?: unknown };
+  return typeof key === 'string' ? key : undefined;
 }
 
 /** Asks the other tabs for their key. Settles after a moment when there is none. */
 export function borrowKey(): Promise<void> {
   return new Promise((resolve) => {
-    const channel = new BroadcastChannel('isthmus-key');
+    const channel = new BroadcastChannel(CHANNEL);
     const done = () => {
       channel.close();
       resolve();
     };
     channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-      const key = (data as { readonly key?: unknown }).key;
-      if (typeof key !== 'string') return;
+      const key = keyIn(data);
+      if (key === undefined) return;
       sessionStorage.setItem(KEY, key);
       done();
     };
@@ -117,4 +135,5 @@ export function hasKey(): boolean {
 }
 
 const KEY = 'isthmus-key';
+const CHANNEL = 'isthmus-key';
 const PAGE = new URL('./', location.href);

@@ -12,7 +12,9 @@ import './style/index.css';
 startRouter();
 startKeys();
 startClock();
-shareKey();
+shareKey(() => {
+  if (phase.peek().at === 'door') location.reload();
+});
 followLists();
 render(<App />, document.getElementById('page')!);
 void begin();

@@ -68,7 +68,7 @@ export function ServerScreen({
       return <CheckScreen />;
     default:
       return (
-        <Empty title="There is no such screen.">
+        <Empty isScreen title="There is no such screen.">
           <a href={to()}>Go to the first one</a>
         </Empty>
       );

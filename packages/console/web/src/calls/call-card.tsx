@@ -174,7 +174,7 @@ function Failure({
           <Text of={message} />
         </strong>
         <code class="code">{plain(String(code))}</code>
-        {row.sent !== undefined && <span class="soft">{`sent: ${row.sent}`}</span>}
+        {row.sent !== undefined && <span class="soft">{` sent: ${row.sent}`}</span>}
       </p>
       {data !== undefined && (
         <pre>

@@ -29,7 +29,7 @@ export function Callers() {
       </Head>
       <Problem error={error} />
       {callers.length === 0 ? (
-        <Empty title="Nobody has called yet.">{`Point a client at ${status.value?.listening[0] ?? 'the gateway'}.`}</Empty>
+        <Empty title="No client has called yet.">{`Point a client at ${status.value?.listening[0] ?? 'the gateway'}.`}</Empty>
       ) : (
         <Panel title="Principals">
           <CallerTable callers={callers} />

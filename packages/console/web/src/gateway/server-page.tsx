@@ -26,7 +26,7 @@ export function ServerPage({ name, rest }: { readonly name: string; readonly res
   const server = status.value?.servers.find((each) => each.name === name);
   if (status.value && !server)
     return (
-      <Empty title={`The gateway has no server ${plain(name, 60)}.`}>
+      <Empty isScreen title={`The gateway has no server ${plain(name, 60)}.`}>
         <a href={to()}>See all servers</a>
       </Empty>
     );

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ProcessView, ServerDetail } from '../../../src/contract.js';
 import { ask } from '../api.js';
 import { Era } from '../parts/era.js';
-import { clock, count, exact, since, size, span } from '../parts/format.js';
+import { clock, count, exact, plural, since, size, span } from '../parts/format.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
@@ -68,7 +68,7 @@ export function ServerState({ name }: { readonly name: string }) {
             ))}
             <div>
               <dt>now</dt>
-              <dd>{`${view.load.running} running, ${view.load.waiting} waiting, ${view.load.asking} asking, ${view.load.conversations} conversations`}</dd>
+              <dd>{`${view.load.running} running, ${view.load.waiting} waiting, ${view.load.asking} asking, ${plural(view.load.conversations, 'conversation')}`}</dd>
             </div>
             <div>
               <dt>refused</dt>

@@ -2,17 +2,25 @@ import type { ComponentChildren } from 'preact';
 import { ApiError } from '../api.js';
 import { Text } from './text.js';
 
-/** Nothing is here. It says why, and what to do next. */
+/** Nothing is here. It says why, and what to do next. `isScreen`: the screen has nothing else. */
 export function Empty({
   title,
   children,
+  isScreen = false,
 }: {
   readonly title: string;
   readonly children?: ComponentChildren;
+  readonly isScreen?: boolean;
 }) {
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      {isScreen ? (
+        <h1 class="empty-title" tabIndex={-1}>
+          {title}
+        </h1>
+      ) : (
+        <p class="empty-title">{title}</p>
+      )}
       {children && <div class="soft">{children}</div>}
     </div>
   );

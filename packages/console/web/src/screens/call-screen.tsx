@@ -8,7 +8,8 @@ import { calls } from '../state/store.js';
 /** One call; `#/call/12/lens` shows both of its sides. */
 export function CallScreen({ rest: [number, view] }: { readonly rest: readonly string[] }) {
   const id = Number(number);
-  if (!Number.isSafeInteger(id) || id < 1) return <Empty title="This is not the number of a call." />;
+  if (!Number.isSafeInteger(id) || id < 1)
+    return <Empty isScreen title="This is not the number of a call." />;
   const row = calls.get(id);
   const name = row?.tool ?? row?.prompt ?? row?.uri ?? row?.method ?? '';
   return (

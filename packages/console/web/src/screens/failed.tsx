@@ -42,12 +42,14 @@ export function Failed({
               <code>{code}</code> <Text of={message} />
             </dd>
           </div>
-          <div>
-            <dt>Do</dt>
-            <dd>
-              <Text of={advice} /> <CopyButton text={() => advice} />
-            </dd>
-          </div>
+          {advice !== '' && (
+            <div>
+              <dt>Do</dt>
+              <dd>
+                <Text of={advice} /> <CopyButton text={() => advice} />
+              </dd>
+            </div>
+          )}
         </dl>
       ))}
       {problem.evidence.length > 0 && (

@@ -60,7 +60,7 @@ export function Tools({ server, rest }: ScreenProps) {
       <Problem error={error} />
       {tool && <Tool key={String(tool['name'])} item={tool} server={server} />}
       {!tool && chosen !== undefined && !isLoading && items.length > 0 && (
-        <Empty title={`There is no tool ${plain(chosen, 80)}.`}>
+        <Empty isScreen title={`There is no tool ${plain(chosen, 80)}.`}>
           It may have been removed. Read the list again.
         </Empty>
       )}
