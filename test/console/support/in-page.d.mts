@@ -7,6 +7,12 @@ export function lookAround(): {
   readonly tooWide: boolean;
 };
 
+/** Changes the fragment of the address, as a link does. Settles when the page has painted. */
+export function goTo(fragment: string): Promise<void>;
+
+/** What axe-core finds. It was put into the page before. */
+export function axeViolations(): Promise<readonly string[]>;
+
 export function nextFrame(): Promise<void>;
 
 export function tryEverything(target: {

@@ -15,6 +15,16 @@ export function lookAround() {
   };
 }
 
+export function goTo(fragment) {
+  location.hash = fragment;
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+}
+
+export async function axeViolations() {
+  const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
 export function nextFrame() {
   return new Promise((resolve) => requestAnimationFrame(() => resolve()));
 }
