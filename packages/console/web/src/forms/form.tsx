@@ -19,7 +19,10 @@ export interface FormState {
 /** `withDefaults`: values of the schema are filled in, as a form for a person does it. A call leaves them to the server. */
 export function firstState(schema: JsonSchema, withDefaults = false): FormState {
   const draft = withDefaults ? defaultsIn(schema) : firstDraft(schema, schema, true);
-  const isForm = shapeOf(schema, schema).kind === 'object';
+  const { kind, variants } = shapeOf(schema, schema);
+  const isForm =
+    kind === 'object' ||
+    (kind === 'variants' && variants.every((variant) => shapeOf(schema, variant.schema).kind === 'object'));
   return { view: isForm ? 'form' : 'json', draft, text: '{}' };
 }
 

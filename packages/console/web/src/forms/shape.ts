@@ -93,14 +93,15 @@ function variantsOf(root: JsonSchema, schema: JsonSchema, options: readonly unkn
   };
 }
 
-/** The title, or the constant that tells it apart, or the type. */
+/** The title, or the constant that tells it apart, or its properties, or the type. */
 function nameOf(root: JsonSchema, option: JsonSchema, at: number): string {
   const title = textOf(option, 'title');
   if (title !== undefined) return title;
   const constant = constantOf(root, option);
   if (constant) return constant.join(': ');
-  const { properties, type } = option;
-  const names = isRecord(properties) ? Object.keys(properties).slice(0, 4).join(', ') : '';
+  const { properties, type, required } = option;
+  const all = isRecord(properties) ? Object.keys(properties) : asNames(required);
+  const names = all.slice(0, 4).join(', ');
   return names === '' ? (typeof type === 'string' ? type : `variant ${at + 1}`) : names;
 }
 
