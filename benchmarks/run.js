@@ -77,7 +77,7 @@ async function run({ modes, only, eras, upstreams, quick, check, format }) {
   for (const mode of MODES.filter(({ name }) => modes.includes(name))) {
     if (modes.length > 1) process.stderr.write(`bench: ${mode.name}\n`);
     try {
-      const names = only ?? mode.subjects ?? [];
+      const names = only ?? mode.subjects?.filter((name) => !mode.onRequest?.includes(name)) ?? [];
       const outcome = await mode.measure({ names, eras, upstreams, quick });
       failed ||= outcome.failed;
       const judged = mode.judge({ eras, upstreams, ...outcome.document });

@@ -26,6 +26,7 @@ import { STDIO } from './stdio.js';
  * @typedef {object} Mode
  * @property {string} name also its flag
  * @property {readonly string[]} [subjects] the names that `--only` takes
+ * @property {readonly string[]} [onRequest] those of them that are left out without `--only`
  * @property {boolean} takesEra
  * @property {(options: ModeOptions) => Promise<{ document: Record<string, any>, failed: boolean }>} measure
  * @property {(document: any) => import('../lib/verdicts.js').Verdict[]} judge with nothing measured: all goals

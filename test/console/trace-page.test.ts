@@ -1,6 +1,6 @@
 /** A trace file from the page: saved there, and opened without the server. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +8,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
+import { goTo } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -51,6 +52,41 @@ describeInBrowser('a trace file', () => {
     const call = opened.page.getByRole('button', { name: /^Call Ctrl|^Call$/ });
     expect(await call.isDisabled()).toBe(true);
     await opened.page.getByText('Nothing can be sent here').waitFor();
+  }, 90_000);
+
+  it('that is damaged shows what is left of it, on every screen', async () => {
+    const recorded = join(mkdtempSync(join(tmpdir(), 'isthmus-page-')), 'recorded.mcptrace');
+    const { page } = await openWatched(
+      browser,
+      await startInspect([process.execPath, ISTHMUS, 'demo'], ['--record', recorded]),
+    );
+    await page.getByRole('link', { name: /^Tools/ }).click();
+    await page.getByRole('link', { name: /^echo/ }).click();
+    await page.getByRole('textbox', { name: /^text/ }).fill('hello');
+    await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
+    await page
+      .getByRole('region', { name: /^Call \d+/ })
+      .getByText('✓ ok')
+      .waitFor();
+    // Frames are written soon after they came.
+    await expect.poll(() => readFileSync(recorded, 'utf8')).toContain('"text":"hello"');
+    const whole = readFileSync(recorded, 'utf8');
+    const damaged = `${recorded}.damaged.mcptrace`;
+    const [head, ...lines] = whole.trimEnd().split('\n');
+    writeFileSync(
+      damaged,
+      [head, '{"seq":', ...lines, '\u0000\u0001', '[]', lines.at(-1)!.slice(0, 20)].join('\n'),
+    );
+    const opened = await openWatched(browser, await openFile(damaged));
+    await opened.page.getByText('recorded.mcptrace.damaged.mcptrace').first().waitFor();
+    for (const screen of [
+      ...['tools', 'tools/echo', 'resources', 'prompts', 'calls', 'questions', 'listens', 'logs', 'wire'],
+      ...['frame/3', 'check', 'timing'],
+    ]) {
+      await opened.page.evaluate(goTo, `#/${screen}`);
+      await opened.page.getByRole('heading', { level: 1 }).first().waitFor();
+    }
+    await opened.page.getByRole('row', { name: /^echo/ }).waitFor();
   }, 90_000);
 });
 

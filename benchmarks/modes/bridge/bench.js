@@ -45,6 +45,7 @@ const QUICK_ROUNDS_OF_LARGE = 5;
 export const BRIDGE = {
   name: 'bridge',
   subjects: BRIDGE_SUBJECTS.map(({ name }) => name),
+  onRequest: ['isthmus-console'],
   takesEra: true,
 
   async measure({ names, eras, upstreams, quick }) {

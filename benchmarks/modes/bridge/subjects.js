@@ -45,6 +45,16 @@ export const BRIDGE_SUBJECTS = [
     join(ROOT, 'bin', 'isthmus.js'),
     ...['serve', '--listen', 'http://127.0.0.1:0/mcp', '--', process.execPath, ...upstream],
   ]),
+  subject(
+    'isthmus-console',
+    'isthmus serve, console open',
+    { reach: 'stderr', missing: isthmusIsMissing },
+    (upstream) => [
+      join(ROOT, 'bin', 'isthmus.js'),
+      ...['serve', '--listen', 'http://127.0.0.1:0/mcp', '--console', '127.0.0.1:0'],
+      ...['--', process.execPath, ...upstream],
+    ],
+  ),
   subject('mcp-proxy', 'mcp-proxy', { reach: 'given', rival: true }, (upstream, port) => [
     MCP_PROXY,
     ...['--host', '127.0.0.1', '--port', String(port), '--server', 'stream', '--upstreamProtocol', 'auto'],

@@ -4,8 +4,11 @@ import { onTestFinished } from 'vitest';
 import { ISTHMUS } from '../../support/child.js';
 
 /** Runs `isthmus inspect` on a command, until the test ends. Settles with the link to its page. */
-export async function startInspect(command: readonly string[]): Promise<string> {
-  const args = [ISTHMUS, 'inspect', '--no-open', '--json', '--', ...command];
+export async function startInspect(
+  command: readonly string[],
+  options: readonly string[] = [],
+): Promise<string> {
+  const args = [ISTHMUS, 'inspect', '--no-open', '--json', ...options, '--', ...command];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   onTestFinished(async () => {

@@ -37,7 +37,12 @@ export async function openTrace(options: TraceConsoleOptions): Promise<TraceCons
   const { file, redactor, say } = options;
   const records = new ConsoleRecords({ isRecording: false, maxBytes: 256 * 1024 * 1024 });
   const { head, calls, skipped } = await readTrace(file, records.ring, records.connections);
-  if (skipped > 0) say(`${skipped} lines of ${file} are not valid, and are left out`);
+  if (skipped > 0)
+    say(
+      skipped === 1
+        ? `1 line of ${file} is not valid, and is left out`
+        : `${skipped} lines of ${file} are not valid, and are left out`,
+    );
   records.began = head.began;
   for (const row of calls) records.calls.begin(restoredCall(row));
   const target: TargetView = {
