@@ -113,6 +113,17 @@ describe('the console of a gateway', () => {
     feed.close();
   });
 
+  it('does not watch calls until somebody looks', async () => {
+    const { running, url, enter } = await stage([await remoteUnit()]);
+    await running.console('look');
+    const client = await clientOf(url, 'modern');
+    await client.callTool('echo', { before: true });
+    const page = await enter('look');
+    await page.ask('GET hello');
+    await client.callTool('echo', { after: true });
+    expect((await page.ask('GET calls')).calls.map(({ tool }) => tool)).toEqual(['echo']);
+  });
+
   it('lists the sessions of before it was opened, and ends one when somebody with the level act says so', async () => {
     const { url, enter, notes } = await stage([await remoteUnit()]);
     const post = (body: object, session: Record<string, string> = {}) =>

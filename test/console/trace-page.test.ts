@@ -69,7 +69,7 @@ describeInBrowser('a trace file', () => {
       .getByText('✓ ok')
       .waitFor();
     // Frames are written soon after they came.
-    await expect.poll(() => readFileSync(recorded, 'utf8')).toContain('"text":"hello"');
+    await expect.poll(() => readFileSync(recorded, 'utf8')).toContain('"tool":"echo","state":"done"');
     const whole = readFileSync(recorded, 'utf8');
     const damaged = `${recorded}.damaged.mcptrace`;
     const [head, ...lines] = whole.trimEnd().split('\n');

@@ -102,7 +102,8 @@ export function toServerSettings(spec: GatewayServerSpec): ServerSettingsView {
   if (spec.kind === 'broken') return { name, kind: 'command', what: spec.reason, secrets: [], options: {} };
   if (spec.kind === 'command') {
     const { command, args, env, cwd, ...rest } = spec;
-    const what = args.length === 0 ? command : `${command} … (${args.length} argument${args.length === 1 ? '' : 's'})`;
+    const what =
+      args.length === 0 ? command : `${command} … (${args.length} argument${args.length === 1 ? '' : 's'})`;
     return { name, kind: 'command', what, secrets: Object.keys(env), options: optionsIn(rest) };
   }
   if (spec.kind === 'socket') {

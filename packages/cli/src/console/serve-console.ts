@@ -96,6 +96,9 @@ function principalFor(spec: GatewayServerSpec, who: string, hasPrincipals: boole
 /** Tells the console what the gateway sees. */
 function watcherFor(console: GatewayConsole, clean: (text: string) => string): LiveWatcher {
   return {
+    get wantsCalls() {
+      return console.isWatched;
+    },
     nextNumber: () => console.nextNumber(),
     isOwn: (number) => number !== undefined && console.isOwn(number),
     callBegan({ number: id, server, method, tool, prompt, uri, era, revision, principal, client, cancel }) {

@@ -19,6 +19,8 @@ export interface AccessControlOptions {
   readonly authenticate?:
     | ((given: { apiKey?: string; jwt?: string }) => Promise<Visitor | undefined>)
     | undefined;
+  /** A person with a key has asked for something. */
+  onVisit?(): void;
   /** A link was used a second time: the first use may have been that of somebody else. */
   onSecondUse?(who: string): void;
 }
@@ -58,14 +60,17 @@ export class AccessControl {
     if (this.#sessions.size >= MAX_SESSIONS) this.#endLongestUnused();
     const until = Math.min(now + SESSION_MS, visitor.until ?? Number.POSITIVE_INFINITY);
     this.#sessions.set(digest(key), { visitor, until, usedAt: now, onEnd: new Set() });
+    this.#options.onVisit?.();
     return { key, who: visitor.who, levels: visitor.levels, until };
   }
 
   /** The visitor with this session key. Undefined: the key is unknown, or has expired. */
   visitorWith(key: string | undefined): Visitor | undefined {
     const session = this.#sessionOf(key);
-    if (session) session.usedAt = this.#clock.now();
-    return session?.visitor;
+    if (!session) return undefined;
+    session.usedAt = this.#clock.now();
+    this.#options.onVisit?.();
+    return session.visitor;
   }
 
   /** Calls back when the session ends. A stream keeps its session in use, so only the end of its life counts. */

@@ -20,6 +20,7 @@ import { ConsoleRecords } from '../inspect/console-records.js';
 import { frameHandlers } from '../inspect/frame-handlers.js';
 import type { CallEntry } from '../stores/call-store.js';
 import type { TraceRedactor } from '../trace/write-trace.js';
+import { Attention } from './attention.js';
 import { CallSeries } from './call-series.js';
 import { CallerStore } from './caller-store.js';
 import { GatewayCallTargets } from './gateway-call-targets.js';
@@ -49,6 +50,8 @@ export interface SignIn {
 /** The console of a gateway. Those who see its traffic tell it what happens. */
 export interface GatewayConsole {
   readonly origin: string;
+  /** Whether somebody looks, or records. Otherwise calls need not be told of. */
+  readonly isWatched: boolean;
   link(levels: readonly AccessLevel[]): string;
   nextNumber(): number;
   /** The page made the call with this number. */
@@ -89,8 +92,10 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const callTargets = new GatewayCallTargets(view, records);
   const history = new Map<string, ServerMoment[]>();
   const refusals = new Map<string, number>();
+  const attention = new Attention(clock, () => feeds.size > 0 || recordings.current !== undefined);
   const access = new AccessControl({
     clock,
+    onVisit: () => attention.drawn(),
     authenticate: options.signIn?.authenticate,
     onSecondUse: (who) => view.note(`a link of ${who} to the console was used twice`),
   });
@@ -149,6 +154,9 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const entryOf = (number: number) => records.calls.get(number);
   return {
     origin: http.origin,
+    get isWatched() {
+      return attention.isGiven;
+    },
     link(levels) {
       people += 1;
       return http.address(access.mintLink({ who: `console-${people}`, levels }));
@@ -197,6 +205,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
     openLine: (server, connection) => records.recorder.open(connection, { server }),
     async close() {
       over.abort();
+      attention.close();
       feeds.close('the gateway has ended');
       recordings.close();
       records.questions.close();

@@ -17,7 +17,7 @@ import {
 import type { LiveWatcher } from './live-watcher.js';
 import { type SessionNews, WatchedKeeper } from './watched-keeper.js';
 
-/** Lets a watcher see the calls and sessions of a gateway. While there is none, a call costs one comparison. */
+/** Lets a watcher see the calls and sessions of a gateway. While none wants them, a call costs one comparison. */
 export class LiveView {
   #watcher: LiveWatcher | undefined;
   #count = 0;
@@ -39,7 +39,7 @@ export class LiveView {
     return deriveService(inner, {
       handle: (call) => {
         const { watcher } = this;
-        if (watcher === undefined || watcher.isOwn(call.number)) return inner.handle(call);
+        if (!watcher?.wantsCalls || watcher.isOwn(call.number)) return inner.handle(call);
         return watchCall(inner, call, server, watcher);
       },
       session: inner.session && ((session) => this.#watchSession(inner, session, server)),

@@ -37,6 +37,8 @@ export interface LiveSession {
 
 /** Sees the traffic of a gateway while somebody looks. Nothing of it is called before. */
 export interface LiveWatcher {
+  /** False while it does not want to hear of calls. They then cost nothing. */
+  readonly wantsCalls: boolean;
   /** A number for a call. What a tap records has the same one. */
   nextNumber(): number;
   /** The watcher has made this call itself. It is not told about it. */

@@ -24,7 +24,7 @@ export function Callers() {
   useEffect(read, [status.value]);
   return (
     <div class="stack wide-gap">
-      <Head title="Callers" sub="Seen since the console was opened.">
+      <Head title="Callers" sub="Counted while a page of the console is open.">
         <Button onClick={read}>Read again</Button>
       </Head>
       <Problem error={error} />

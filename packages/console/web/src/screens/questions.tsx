@@ -6,7 +6,7 @@ import { Head, Panel } from '../parts/layout.js';
 import { Empty, Problem } from '../parts/states.js';
 import { Text } from '../parts/text.js';
 import { QuestionCard } from '../questions/question-card.js';
-import { isGateway, may } from '../state/session.js';
+import { hello, isGateway, may } from '../state/session.js';
 import { questions } from '../state/store.js';
 
 /** What servers ask, and what they may ask. */
@@ -23,10 +23,12 @@ export function Questions() {
       ))}
       {open.length === 0 && (
         <Empty title="No question waits.">
-          Call a tool that asks. The question comes here, and beside its call.
+          {hello.value?.readOnly
+            ? 'This is a file of frames: its questions are with their calls.'
+            : 'Call a tool that asks. The question comes here, and beside its call.'}
         </Empty>
       )}
-      {!isGateway() && <MayAsk />}
+      {!isGateway() && !hello.value?.readOnly && <MayAsk />}
     </div>
   );
 }
