@@ -13,6 +13,7 @@ import {
   serve,
 } from '../../src/index.js';
 import { type HttpListenOptions, http } from '../../src/transport/http.js';
+import { REPLICAS, serveReplicated } from './round-robin.js';
 
 export { until } from '../../../../test/support/until.js';
 
@@ -36,7 +37,10 @@ export async function serveHttp(
   options: HttpListenOptions = {},
   serveOptions: ServeOptions = {},
 ): Promise<Place> {
-  const served = await serve(server, http({ port: 0, ...options }), serveOptions);
+  const served =
+    REPLICAS > 1
+      ? await serveReplicated(server, options, serveOptions)
+      : await serve(server, http({ port: 0, ...options }), serveOptions);
   onTestFinished(() => served.close({ graceMs: 0 }));
   const [url] = served.addresses as [string];
   return { url, port: Number(new URL(url).port), served };
