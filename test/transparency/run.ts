@@ -1,7 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startCluster } from '../cluster/support.js';
 import { Child, ISTHMUS } from '../support/child.js';
+import { until } from '../support/until.js';
 import type { Address, ClientKind } from './clients/witness.js';
 import { type Played, play } from './script.js';
 import type { ServerKind } from './servers.js';
@@ -43,6 +45,7 @@ export async function playThrough(
   client: ClientKind,
   server: ServerKind,
 ): Promise<Played> {
+  if (over === 'http' && process.env['ISTHMUS_REPLICAS'] === '3') return playThroughCluster(client, server);
   const { behind, script, user, asksEarly, vary, clean } = server.prepare();
   const how = ['--listen', over === 'http' ? 'http://127.0.0.1:0/mcp' : 'stdio'];
   const args = [ISTHMUS, 'serve', ...how, '--', process.execPath, ...behind];
@@ -61,6 +64,26 @@ export async function playThrough(
     bridge?.kill('SIGTERM');
     await bridge?.exit(15_000);
     await bridge?.reap();
+    clean();
+  }
+}
+
+/** The same with three replicas behind nginx, each request to the next one. */
+async function playThroughCluster(client: ClientKind, server: ServerKind): Promise<Played> {
+  const { behind, script, user, asksEarly, vary, clean } = server.prepare();
+  const cluster = await startCluster({ args: ['--log-level', 'info', '--', process.execPath, ...behind] });
+  try {
+    // One of them has the process.
+    const said = () => cluster.replicas.map(({ child }) => child.stderr).join('\n');
+    if (asksEarly) await until('refused question', () => /Failed to request (initial )?roots/.test(said()));
+    const witness = await client.connect({ url: cluster.url }, user);
+    try {
+      return settled(await play(script, witness, { client: client.name, over: 'http' }), vary);
+    } finally {
+      await witness.close();
+    }
+  } finally {
+    await cluster.stop();
     clean();
   }
 }

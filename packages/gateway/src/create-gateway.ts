@@ -21,6 +21,7 @@ import { createAuthorize, type ToolOfServer } from './access/create-authorize.js
 import { Aggregate } from './aggregate/aggregate.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
 import { clusterStatus } from './cluster/cluster-status.js';
+import { sharedEras } from './cluster/shared-eras.js';
 import { ConnectDesk } from './connect/connect-desk.js';
 import { ConnectRouter } from './connect/connect-router.js';
 import { proveIdentity } from './connect/prove-identity.js';
@@ -138,11 +139,14 @@ class MultiServerGateway implements Gateway {
     this.#clock = clock;
     this.#graceMs = graceMs;
     this.#startedAt = clock.now();
-    const { tap } = options;
+    const { tap, cluster } = options;
+    // A process that starts knows what the others have found out about the servers.
+    const cache = cluster ? sharedEras(cluster, options.host?.cache) : options.host?.cache;
     this.#host = createHost({
       clock,
       ...(tap && { tap }),
       ...options.host,
+      ...(cache !== undefined && { cache }),
       servers: definitionsOf(specs, options.cluster !== undefined),
     });
     this.#aggregate = new Aggregate({
@@ -152,7 +156,6 @@ class MultiServerGateway implements Gateway {
       clock,
     });
     this.#access = new AccessPolicy(options.access);
-    const { cluster } = options;
     this.#placement = cluster && new Placement({ cluster, separator: options.separator ?? '__' });
     this.#connect = this.#openConnect();
     this.#connectPages = this.#connect && new ConnectRouter(this.#connect.desk, cluster);
@@ -168,7 +171,7 @@ class MultiServerGateway implements Gateway {
     this.#context = {
       host: this.#host,
       clock,
-      cache: options.host?.cache,
+      cache,
       tap,
       tellsStderr: options.tellsStderr ?? false,
       clean: (text) => options.redactor?.text(text) ?? text,

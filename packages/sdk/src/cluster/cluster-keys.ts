@@ -17,7 +17,8 @@ export type KeyPurpose =
   | 'record'
   | 'events'
   | 'news'
-  | 'rate';
+  | 'rate'
+  | 'era';
 
 /** The keys of a cluster, derived from its secrets. The first secret seals and signs, all of them open and verify. */
 export interface ClusterKeys {

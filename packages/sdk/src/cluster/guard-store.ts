@@ -67,6 +67,8 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
     drop: guarded('drop', BEAT_MS, (key, owner) => store.drop(key, owner)),
     append: guarded('append', BEAT_MS, (key, entries, ttlMs) => store.append(key, entries, ttlMs)),
     read: guarded('read', WAIT_MS, (key) => store.read(key)),
+    note: guarded('note', BEAT_MS, (key, value, ttlMs) => store.note(key, value, ttlMs)),
+    recall: guarded('recall', WAIT_MS, (key) => store.recall(key)),
     take: guarded('take', WAIT_MS, (bucket, wanted, rate) => store.take(bucket, wanted, rate)),
     publish: guarded('publish', BEAT_MS, (channel, value) => store.publish(channel, value)),
     subscribe: (channel, onValue, onGap) => store.subscribe(channel, onValue, onGap),

@@ -23,6 +23,7 @@ class MemoryStore implements ClusterStore {
   readonly #fenced = new Map<string, number>();
   readonly #records = new ExpiringMap<{ owner: string; epoch: number; value: Uint8Array }>();
   readonly #logs = new ExpiringMap<Uint8Array[]>();
+  readonly #notes = new ExpiringMap<Uint8Array>();
   readonly #buckets = new ExpiringMap<number>();
   readonly #channels = new Map<string, Set<(value: Uint8Array) => void>>();
   #sweptAt: number;
@@ -98,6 +99,15 @@ class MemoryStore implements ClusterStore {
     return [...(this.#logs.get(key, this.#clock.now()) ?? [])];
   }
 
+  async note(key: string, value: Uint8Array | undefined, ttlMs: number): Promise<void> {
+    if (value) this.#notes.set(key, value, this.#clock.now() + ttlMs);
+    else this.#notes.delete(key);
+  }
+
+  async recall(key: string): Promise<Uint8Array | undefined> {
+    return this.#notes.get(key, this.#clock.now());
+  }
+
   async take(bucket: string, wanted: number, { everyMs, burst }: BucketRate): Promise<TakenPermits> {
     const now = this.#clock.now();
     const fullAt = Math.min(Math.max(this.#buckets.get(bucket, now) ?? now, now), now + burst * everyMs);
@@ -134,7 +144,7 @@ class MemoryStore implements ClusterStore {
   #sweep(now: number): void {
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    for (const map of [this.#records, this.#logs, this.#buckets]) map.sweep(now);
+    for (const map of [this.#records, this.#logs, this.#notes, this.#buckets]) map.sweep(now);
     for (const [member, until] of this.#fenced) if (until <= now) this.#fenced.delete(member);
   }
 }

@@ -29,6 +29,11 @@ export interface ClusterStore {
   /** All entries of a log, in order. */
   read(key: string): Promise<readonly Uint8Array[]>;
 
+  /** Keeps a value for `ttlMs`. Undefined: forgets it. */
+  note(key: string, value: Uint8Array | undefined, ttlMs: number): Promise<void>;
+  /** The value that was kept. */
+  recall(key: string): Promise<Uint8Array | undefined>;
+
   /** Takes up to `wanted` permits of a bucket. */
   take(bucket: string, wanted: number, rate: BucketRate): Promise<TakenPermits>;
 

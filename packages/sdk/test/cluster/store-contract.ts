@@ -149,6 +149,20 @@ export function describeStore(name: string, start: () => Promise<StoreUnderTest>
       expect('value' in claimed && Buffer.compare(value, Buffer.from(claimed.value))).toBe(0);
     });
 
+    it('keeps a note for its time, for all members, until it is forgotten', async () => {
+      const { open, pass } = await start();
+      const [a, b] = [await open(), await open()];
+      expect(await a.recall('k')).toBeUndefined();
+      await a.note('k', bytes('one'), 5000);
+      await a.note('k', bytes('two'), 5000);
+      await a.note('short', bytes('x'), 50);
+      expect(text(await b.recall('k'))).toBe('two');
+      await pass(100);
+      expect([await b.recall('short'), text(await b.recall('k'))]).toEqual([undefined, 'two']);
+      await b.note('k', undefined, 5000);
+      expect(await a.recall('k')).toBeUndefined();
+    });
+
     it('grants permits up to the burst, and then says when the next one is there', async () => {
       const { open, pass } = await start();
       const [a, b] = [await open(), await open()];

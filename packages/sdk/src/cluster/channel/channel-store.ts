@@ -55,6 +55,8 @@ export function channelStore(channel: StoreChannel): ClusterStore {
     drop: ask('drop'),
     append: ask('append'),
     read: ask('read'),
+    note: ask('note'),
+    recall: ask('recall'),
     take: ask('take'),
     publish: ask('publish'),
     subscribe(name, onValue) {

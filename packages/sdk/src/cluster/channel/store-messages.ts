@@ -20,6 +20,8 @@ export const STORE_OPERATIONS = [
   'drop',
   'append',
   'read',
+  'note',
+  'recall',
   'take',
   'publish',
 ] as const satisfies readonly (keyof ClusterStore)[];

@@ -14,7 +14,20 @@ import type {
   TakenPermits,
 } from '../store.js';
 import { connectRedis, type RedisConnection } from './connect.js';
-import { APPEND, BEAT, CLAIM, DROP, PUT, READ, RELEASE, REMOVE_MEMBER, TAKE, TOUCH } from './scripts.js';
+import {
+  APPEND,
+  BEAT,
+  CLAIM,
+  DROP,
+  NOTE,
+  PUT,
+  READ,
+  RECALL,
+  RELEASE,
+  REMOVE_MEMBER,
+  TAKE,
+  TOUCH,
+} from './scripts.js';
 
 export interface RedisStoreOptions {
   readonly url: string;
@@ -120,6 +133,14 @@ class RedisStore implements ClusterStore {
     return (await this.#run(READ, [this.#log(key)], [])) as Buffer[];
   }
 
+  async note(key: string, value: Uint8Array | undefined, ttlMs: number): Promise<void> {
+    await this.#run(NOTE, [this.#note(key)], [String(ttlMs), ...(value ? [value] : [])]);
+  }
+
+  async recall(key: string): Promise<Uint8Array | undefined> {
+    return ((await this.#run(RECALL, [this.#note(key)], [])) as Buffer | null) ?? undefined;
+  }
+
   async take(bucket: string, wanted: number, { everyMs, burst }: BucketRate): Promise<TakenPermits> {
     const key = `${this.#prefix}:rate:{${bucket}}`;
     const answer = await this.#run(TAKE, [key], [String(wanted), String(everyMs), String(burst)]);
@@ -170,6 +191,10 @@ class RedisStore implements ClusterStore {
 
   #log(key: string): string {
     return `${this.#prefix}:events:{${key}}`;
+  }
+
+  #note(key: string): string {
+    return `${this.#prefix}:note:{${key}}`;
   }
 
   #channel(name: string): string {

@@ -119,6 +119,15 @@ return 1
 /** KEYS: log. */
 export const READ = script(`return redis.call('LRANGE', KEYS[1], 0, -1)`);
 
+/** KEYS: note. ARGV: ttl, value. Without a value the note is deleted. */
+export const NOTE = script(`
+if ARGV[2] then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1]) else redis.call('DEL', KEYS[1]) end
+return 1
+`);
+
+/** KEYS: note. */
+export const RECALL = script(`return redis.call('GET', KEYS[1])`);
+
 /** KEYS: bucket, kept as the moment at which it is full again (GCRA). ARGV: wanted, everyMs, burst. */
 export const TAKE = script(`${NOW}
 local wanted, every, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
