@@ -5,6 +5,13 @@ import type { AuthServerOptions } from '@isthmus/gateway/internal/auth/auth-serv
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bearer, guarded } from '../../packages/gateway/test/support/auth.js';
+import { callAs, questionIn, Visitor } from '../../packages/gateway/test/support/connect-page.js';
+import {
+  company,
+  companyHouse,
+  remote,
+  upstreamStage,
+} from '../../packages/gateway/test/support/personal-stage.js';
 import { startAuthorizationServer } from '../support/authorization-server.js';
 
 /**
@@ -185,4 +192,55 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
     const asked = await tried({ tokens: 'opaque' }, { resource: RESOURCE, introspection });
     expect(asked.who).toBe(`jwt:${asked.issuer}|client:mcp-gateway`);
   });
+});
+
+it('GitHub: a server whose authorization server registers nobody, and gives opaque tokens without an end and without a refresh token', async () => {
+  const us = await company();
+  const callback = 'https://gateway.example/connect/callback';
+  const app = {
+    ...{ client_id: 'Iv1.app', client_secret: 'a-secret-of-the-oauth-app', application_type: 'web' },
+    ...{ redirect_uris: [callback], grant_types: ['authorization_code'], response_types: ['code'] },
+  };
+  const bodies: Record<string, unknown>[] = [];
+  const { authorization, server } = await upstreamStage({
+    ...{ registration: false, clients: [app], account: () => 'octocat' },
+    rewrite(answer) {
+      const body = answer.body as Record<string, unknown> | undefined;
+      if (answer.path.startsWith('/.well-known/')) {
+        for (const name of ['registration_endpoint', 'introspection_endpoint']) delete body?.[name];
+      }
+      if (answer.path !== '/token' || !body) return;
+      // Errors come with 200, scopes with commas, tokens without an end.
+      if (body['error'] !== undefined) answer.status = 200;
+      for (const name of ['expires_in', 'refresh_token', 'id_token']) delete body[name];
+      Object.assign(body, { token_type: 'bearer', scope: 'mcp:read,mcp:write' });
+      bodies.push({ ...body });
+    },
+  });
+  const { issuer } = authorization;
+  const { client_id: clientId, client_secret: clientSecret } = app;
+  const auth = { mode: 'per-user', clientId, clientSecret, issuer } as const;
+  const connect = { publicUrl: 'https://gateway.example' };
+  const house = await companyHouse(us, [remote('github', server.url, auth)], { connect });
+  const token = await us.tokenOf('alice');
+  const question = questionIn(await callAs(house, '/mcp/github', token, 'connect'));
+  const visitor = new Visitor();
+  visitor.resolve = (url) =>
+    url.host === 'gateway.example' ? new URL(url.pathname + url.search, house.origin) : url;
+  const code = /code (\S+)\./.exec(question.message)![1]!;
+  const end = await visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+  expect(end.text).toContain('github is connected.');
+  const whoami = async () =>
+    (await callAs(house, '/mcp/github', token, 'whoami')).json.result?.content?.[0].text;
+  expect(await whoami()).toBe('octocat');
+  expect(bodies).toEqual([
+    { access_token: expect.any(String), token_type: 'bearer', scope: 'mcp:read,mcp:write' },
+  ]);
+  // The person takes the access back at GitHub. Nothing can be renewed, so the person is asked again.
+  await authorization.expire(String(bodies[0]!['access_token']));
+  expect((await callAs(house, '/mcp/github', token, 'whoami')).json.result).toMatchObject({
+    resultType: 'input_required',
+  });
+  const { logins } = (await house.operation.gateway.status()).servers['github']!;
+  expect(logins).toMatchObject([{ state: 'needs-login' }]);
 });

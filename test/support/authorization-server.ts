@@ -37,6 +37,8 @@ export interface AuthorizationServerOptions {
   readonly more?: object;
   /** How clients may authenticate. */
   readonly authMethods?: readonly string[];
+  /** Changes an answer before it is sent. */
+  readonly rewrite?: (answer: { readonly path: string; status: number; body: unknown }) => void;
   /** Exchanges tokens (RFC 8693): says whom a token of a caller belongs to, or throws. */
   readonly exchange?: (subjectToken: string) => Promise<string>;
 }
@@ -114,6 +116,18 @@ export async function startAuthorizationServer(
       return exchange(token);
     };
     registerExchange(provider, ownerOf, accessTokenTtl);
+  }
+  const { rewrite } = options;
+  if (rewrite) {
+    type Middleware = (
+      context: Parameters<NonNullable<typeof rewrite>>[0],
+      next: () => Promise<void>,
+    ) => Promise<void>;
+    // The types of the library do not have what it inherits from Koa.
+    (provider as unknown as { use(middleware: Middleware): void }).use(async (context, next) => {
+      await next();
+      rewrite(context);
+    });
   }
   const handle = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

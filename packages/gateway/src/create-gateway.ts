@@ -29,6 +29,7 @@ import { loginsOfCallers } from './connect/sealed-logins.js';
 import type { AppliedChanges, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
 import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
 import { AdminPages } from './http/admin-pages.js';
+import { AuthServerMirror } from './http/mirror-auth-server.js';
 import { publicBase } from './http/resource-at.js';
 import { CallerTokens } from './personal/caller-tokens.js';
 import type { OwnLoginsOptions } from './personal/own-logins.js';
@@ -91,6 +92,7 @@ const GATEWAY_OPTIONS: OptionNames<GatewayOptions> = {
   access: true,
   audit: true,
   connect: true,
+  mirrorAuthServer: true,
   separator: true,
   patienceMs: true,
   graceMs: true,
@@ -216,6 +218,9 @@ class MultiServerGateway implements Gateway {
 
   async open(): Promise<void> {
     const { addresses, units, endpoint, metrics, healthPaths, operators, cluster } = this.#options;
+    const { mirrorAuthServer } = this.#options;
+    const mirror =
+      mirrorAuthServer === undefined ? undefined : new AuthServerMirror(mirrorAuthServer, this.#clock);
     const pages = new AdminPages({
       endpoint: {
         ownNames: addresses.filter(isHttp).map((each) => httpAddress(each).host),
@@ -227,6 +232,7 @@ class MultiServerGateway implements Gateway {
       operators,
       mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
       connect: (path, exchange) => this.#connectPages?.answer(path, exchange) ?? false,
+      mirror: mirror && ((path, exchange) => mirror.answer(path, exchange)),
       status: () => this.status(),
       unready: () => this.#unready(),
       parked: () => this.#parked(),

@@ -45,6 +45,8 @@ export interface GatewayOptions {
   readonly healthPaths?: readonly string[] | undefined;
   /** The principals that see all of `/status` and `/metrics`. Others see the states of the servers. */
   readonly operators?: readonly string[] | undefined;
+  /** An authorization server to which clients of 2025-03-26 are sent that look for its metadata here. */
+  readonly mirrorAuthServer?: string | undefined;
   /** How callers log in to servers themselves (`per-user`). */
   readonly connect?: CallerLoginOptions | undefined;
   /** Receives a record of every call: who, what, where, and how it ended. */

@@ -48,6 +48,7 @@ export interface ServeCommandOptions extends Omit<AuthFlags, 'resource'>, Cluste
   readonly jwtScope?: readonly string[];
   readonly authServer?: readonly string[];
   readonly jwtType?: string;
+  readonly mirrorAuthServer?: boolean;
   readonly denyFile?: string;
   readonly introspectClient?: string;
   readonly introspectSecretFile?: string;
@@ -244,6 +245,10 @@ function addWho(command: Command): void {
     )
     .addOption(env('--jwt-issuer <url>', 'accept only JWTs of this issuer', 'JWT_ISSUER'))
     .option('--jwt-scope <scope>', 'accept only tokens with this scope; repeatable', collect)
+    .option(
+      '--mirror-auth-server',
+      'send clients of 2025-03-26, which look for the authorization server here, to its metadata',
+    )
     .option('--jwt-type <type>', 'accept only JWTs of this type (typ), for example at+jwt')
     .option(
       '--deny-file <file>',

@@ -41,6 +41,8 @@ export interface AdminPagesOptions {
   readonly healthPaths?: readonly string[] | undefined;
   /** Answers the pages at which callers log in to servers. False: it is another path. */
   connect?(path: string, exchange: HttpExchange): boolean;
+  /** Answers the addresses at which some clients look for an authorization server. False: it is another path. */
+  mirror?(path: string, exchange: HttpExchange): boolean;
   status(): Promise<GatewayStatus>;
   /** The servers that are needed and are not ready. */
   unready(): Promise<readonly UnreadyServer[]>;
@@ -66,7 +68,7 @@ export class AdminPages {
 
   /** Answers all paths that do not belong to a server. */
   answer(path: string, exchange: HttpExchange): void {
-    if (this.#options.connect?.(path, exchange)) return;
+    if (this.#options.connect?.(path, exchange) || this.#options.mirror?.(path, exchange)) return;
     const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
     const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
     // A client that posts to the root has the wrong path: it gets the answer of any unknown path.

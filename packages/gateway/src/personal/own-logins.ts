@@ -26,7 +26,10 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
   const { mode: _mode, audience: _audience, ...rest } = auth!;
   const server = new URL(url);
   const common = { ...rest, clock };
-  const callers = new ByPrincipal<OwnLogin>(() => ({ login: undefined, challenge: undefined }), MAX_CALLERS);
+  const callers = new ByPrincipal<OwnLogin>(
+    () => ({ login: undefined, challenge: undefined, isRefused: false }),
+    MAX_CALLERS,
+  );
 
   const loginOf = (principal: string): Promise<ServerLogin> => {
     const own = callers.of(principal);
@@ -58,7 +61,10 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       callback: { url: desk.redirectUri },
       open: (page) => opened.resolve(page),
     }).login(server);
-    const done = login.login(ticket.challenge).then(async () => (await loginOf(ticket.principal)).reread());
+    const done = login.login(ticket.challenge).then(async () => {
+      (await loginOf(principal)).reread();
+      Object.assign(callers.of(principal), { challenge: undefined, isRefused: false });
+    });
     done.catch(() => {});
     const page = await Promise.race([opened.promise, done.then(() => opened.promise)]);
     return { page, state: login.waitsFor!, finish: (response) => login.finish(response), done };
@@ -67,7 +73,8 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
 
   const stateOf = async (principal: string): Promise<PersonalLoginStatus> => {
     const { state, reason } = await (await loginOf(principal)).status();
-    const isGood = state === 'valid' || state === 'stale';
+    // The server may refuse a token that has not ended.
+    const isGood = (state === 'valid' || state === 'stale') && !callers.get(principal)?.isRefused;
     return { principal, state: isGood ? 'valid' : 'needs-login', ...(reason !== undefined && { reason }) };
   };
   return {
@@ -97,6 +104,8 @@ interface OwnLogin {
   login: Promise<ServerLogin> | undefined;
   /** What the server sent when it last refused the caller: it may name scopes. */
   challenge: string | undefined;
+  /** The server does not accept its token. */
+  isRefused: boolean;
 }
 
 /** A connection may outlive the entry of its principal. */
@@ -108,10 +117,12 @@ function delegateTo(
   return {
     authorization: async () => (await loginOf(principal)).authorization(),
     async refused(refusal) {
-      callers.of(principal).challenge = refusal.wwwAuthenticate;
-      const isRefused = await (await loginOf(principal)).refused(refusal);
-      if (isRefused) callers.of(principal).challenge = undefined;
-      return isRefused;
+      const own = callers.of(principal);
+      own.challenge = refusal.wwwAuthenticate;
+      own.isRefused = refusal.status === 401;
+      const isReplaced = await (await loginOf(principal)).refused(refusal);
+      if (isReplaced) Object.assign(own, { challenge: undefined, isRefused: false });
+      return isReplaced;
     },
   };
 }

@@ -13,7 +13,7 @@ import { readConnectOptions } from './connect-options.js';
 export interface HttpAccess {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   /** The other paths of an address, and the operators. */
-  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators' | 'connect'>;
+  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators' | 'connect' | 'mirrorAuthServer'>;
   /** Callers are authenticated. */
   readonly hasPrincipals: boolean;
   /** Only this user can reach it. A loopback port does not count, because every user of the machine can reach it. */
@@ -80,7 +80,18 @@ function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAcc
     ...(healthPath && { healthPaths: healthPath }),
     ...(operator && { operators: operator.map(toPrincipal) }),
     ...(connect && { connect }),
+    ...mirrorOf(options),
   };
+}
+
+function mirrorOf({ mirrorAuthServer, authServer = [] }: ServeCommandOptions): HttpAccess['places'] {
+  if (!mirrorAuthServer) return {};
+  const [issuer, ...others] = authServer;
+  if (issuer !== undefined && others.length === 0) return { mirrorAuthServer: issuer };
+  throw usageError(
+    '--mirror-auth-server needs one authorization server',
+    'Add --auth-server URL once, or leave --mirror-auth-server out',
+  );
 }
 
 /** A name without a prefix is the name of a key. */

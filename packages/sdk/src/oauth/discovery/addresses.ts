@@ -79,11 +79,15 @@ const IPV4: readonly (readonly [string, number])[] = [
 ];
 for (const [network, bits] of IPV4) PRIVATE.addSubnet(network, bits, 'ipv4');
 const IPV6: readonly (readonly [string, number])[] = [
-  ['::', 127],
+  // With IPv4 addresses at their end, which is not used any more.
+  ['::', 96],
   // IPv4 addresses inside of IPv6: mapped ones are checked by the rules above, translated ones are refused.
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
+  ['2001::', 32],
+  ['2002::', 16],
   ['fc00::', 7],
+  ['fec0::', 10],
   ['fe80::', 10],
   ['ff00::', 8],
 ];
