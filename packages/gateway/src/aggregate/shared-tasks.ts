@@ -71,12 +71,11 @@ export function tasksOfServer(store: TaskStore, server: string): TaskStore {
     },
     replace: (record, bounds) => store.replace(record, bounds),
     async list(owner, after, limit) {
-      const found: TaskRecord[] = [];
       for (let from = after; ; ) {
         const page = await store.list(owner, from, limit);
-        found.push(...page.filter(isOwn));
-        from = page.at(-1);
-        if (page.length < limit || found.length >= limit) return found.slice(0, limit);
+        const records = page.records.filter(isOwn);
+        if (records.length > 0 || !page.hasMore) return { records, hasMore: page.hasMore };
+        from = page.records.at(-1);
       }
     },
     watch: (id, onChange) => store.watch(id, onChange),

@@ -35,6 +35,8 @@ export type {
   TaskAnswer,
   TaskBounds,
   TaskOutcome,
+  TaskPage,
+  TaskPageLimit,
   TaskPosition,
   TaskRecord,
   TaskStore,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TaskRecord, TaskStore } from '../../src/index.js';
+import type { TaskPosition, TaskRecord, TaskStore } from '../../src/index.js';
 
 const ROOM = { maxTasks: 100, maxBytes: 1_000_000 };
 
@@ -96,11 +96,34 @@ export function taskStoreContract(
       await store.create(recordOf('other', { owner: 'eve', client: 'principal eve' }), ROOM);
       const { owner, ...ownerless } = recordOf('bearer', { client: 'local' });
       await store.create(ownerless, ROOM);
-      const ids = (page: readonly TaskRecord[]) => page.map(({ id }) => id);
-      expect(ids(await store.list('ada', undefined, 3))).toEqual(['a', 'b1', 'b2']);
-      expect(ids(await store.list('ada', { createdAt: 2, id: 'b1' }, 3))).toEqual(['b2', 'c']);
-      expect(ids(await store.list('ada', { createdAt: 3, id: 'c' }, 3))).toEqual([]);
-      expect(ids(await store.list('nobody', undefined, 3))).toEqual([]);
+      const page = async (owner: string, after: TaskPosition | undefined, tasks: number) => {
+        const { records, hasMore } = await store.list(owner, after, { tasks, bytes: 1_000_000 });
+        return [records.map(({ id }) => id), hasMore];
+      };
+      expect(await page('ada', undefined, 3)).toEqual([['a', 'b1', 'b2'], true]);
+      expect(await page('ada', undefined, 4)).toEqual([['a', 'b1', 'b2', 'c'], false]);
+      expect(await page('ada', { createdAt: 2, id: 'b1' }, 3)).toEqual([['b2', 'c'], false]);
+      expect(await page('ada', { createdAt: 3, id: 'c' }, 3)).toEqual([[], false]);
+      expect(await page('nobody', undefined, 3)).toEqual([[], false]);
+    });
+
+    it('ends a page when its records are large, but not before the first', async () => {
+      for (const id of ['a', 'b', 'c']) {
+        await store.create(recordOf(id, { createdAt: 1 }), ROOM);
+        const outcome = { result: { content: [{ type: 'text', text: 'x'.repeat(2000) }] } };
+        await store.replace(
+          recordOf(id, { createdAt: 1, revision: 2, status: 'completed', outcome, expiresAt: 1_000_000 }),
+          ROOM,
+        );
+      }
+      const page = async (after: string | undefined, bytes: number) => {
+        const place = after === undefined ? undefined : { createdAt: 1, id: after };
+        const { records, hasMore } = await store.list('ada', place, { tasks: 100, bytes });
+        return [records.map(({ id }) => id), hasMore];
+      };
+      expect(await page(undefined, 5000)).toEqual([['a', 'b'], true]);
+      expect(await page(undefined, 10)).toEqual([['a'], true]);
+      expect(await page('a', 100_000)).toEqual([['b', 'c'], false]);
     });
 
     it('tells watchers of changes, also those of another connection to the store', async () => {

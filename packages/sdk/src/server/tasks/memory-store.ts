@@ -1,4 +1,4 @@
-import { isFinished, type TaskBounds, type TaskRecord, type TaskStore } from './store.js';
+import { countOnPage, isFinished, type TaskBounds, type TaskRecord, type TaskStore } from './store.js';
 
 /** Keeps tasks in the memory of this process. They end with it. */
 export function memoryTaskStore(): TaskStore {
@@ -71,11 +71,14 @@ export function memoryTaskStore(): TaskStore {
       return 'replaced';
     },
     async list(owner, after, limit) {
-      return [...kept.values()]
-        .map(({ record }) => record)
-        .filter((record) => record.owner === owner && (!after || isAfter(record, after)))
-        .sort((a, b) => (isAfter(a, b) ? 1 : -1))
-        .slice(0, limit);
+      const found = [...kept.values()]
+        .filter(({ record }) => record.owner === owner && (!after || isAfter(record, after)))
+        .sort((a, b) => (isAfter(a.record, b.record) ? 1 : -1));
+      const count = countOnPage(
+        found.map(({ size }) => size),
+        limit,
+      );
+      return { records: found.slice(0, count).map(({ record }) => record), hasMore: count < found.length };
     },
     watch(id, onChange) {
       // A wrapper, so that the same function can be added twice.

@@ -17,8 +17,8 @@ export interface TaskStore {
    * make room, but not this one.
    */
   replace(record: TaskRecord, bounds: TaskBounds): Promise<'replaced' | 'stale' | 'gone'>;
-  /** The tasks of an owner in the order of creation, after a position. */
-  list(owner: string, after: TaskPosition | undefined, limit: number): Promise<readonly TaskRecord[]>;
+  /** The tasks of an owner in the order of creation, after a position, as many as fit in the limit, and at least one. */
+  list(owner: string, after: TaskPosition | undefined, limit: TaskPageLimit): Promise<TaskPage>;
   /** Calls back when a task may have changed, also if another process has changed it. */
   watch(id: string, onChange: () => void): () => void;
   /** A process that runs tasks says that it lives until then. */
@@ -71,6 +71,31 @@ export type TaskOutcome = { readonly result: JsonObject } | { readonly error: Ta
 export interface TaskPosition {
   readonly createdAt: number;
   readonly id: string;
+}
+
+/** The most that is read for one page of a list: records contain results, which may be large. */
+export interface TaskPageLimit {
+  readonly tasks: number;
+  /** Of the records, as JSON. */
+  readonly bytes: number;
+}
+
+/** A part of a list of tasks. */
+export interface TaskPage {
+  readonly records: readonly TaskRecord[];
+  readonly hasMore: boolean;
+}
+
+/** How many of these belong on one page. */
+export function countOnPage(sizes: readonly number[], limit: TaskPageLimit): number {
+  let bytes = 0;
+  let count = 0;
+  for (const size of sizes) {
+    bytes += size;
+    if (count === limit.tasks || (count > 0 && bytes > limit.bytes)) break;
+    count += 1;
+  }
+  return count;
 }
 
 /** How much a store may keep. */

@@ -85,18 +85,18 @@ async function listTasks(runner: TaskRunner, call: Call): Promise<JsonObject> {
   if (principal === undefined) throw notFound(call);
   const after = readCursor(call.params['cursor']);
   const { store, clock } = runner.settings;
-  const page = await store.list(principal, after, PAGE + 1);
-  const shown = page.slice(0, PAGE);
-  const records = await Promise.all(shown.map((record) => runner.revived(record)));
+  const page = await store.list(principal, after, PAGE);
+  const records = await Promise.all(page.records.map((record) => runner.revived(record)));
   const now = clock.now();
-  const last = shown[shown.length - 1];
+  const last = page.records.at(-1);
   return {
     tasks: records.flatMap((record) => (record ? [toLegacyTask(record, now)] : [])),
-    ...(page.length > PAGE && last && { nextCursor: writeCursor(last) }),
+    ...(page.hasMore && last && { nextCursor: writeCursor(last) }),
   };
 }
 
-const PAGE = 100;
+/** The records of one page are read with their results. */
+const PAGE = { tasks: 100, bytes: 1024 * 1024 };
 
 function writeCursor({ createdAt, id }: TaskPosition): string {
   return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');

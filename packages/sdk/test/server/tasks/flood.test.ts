@@ -24,7 +24,7 @@ it('10,000 tasks with large results of one principal cost another principal none
   await settle();
   for (const taskId of hers)
     expect(await ada.result('tasks/get', { taskId })).toMatchObject({ status: 'completed' });
-  const kept = await store.list('eve', undefined, 10_000);
+  const { records: kept } = await store.list('eve', undefined, { tasks: 10_000, bytes: 8_000_000 });
   // 4 MiB hold 199 results of this size beside those of ada. The oldest were dropped.
   expect(kept.length).toBeGreaterThan(150);
   expect(JSON.stringify(kept).length).toBeLessThan(4 * 1024 * 1024);

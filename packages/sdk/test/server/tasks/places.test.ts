@@ -88,10 +88,11 @@ it('tasks that no client asks for are dropped after their time', async () => {
   const ada = await peerOf(server, 'ada');
   for (let count = 0; count < 50; count += 1) await ada.result('tools/call', { name: 'quick' });
   await settle();
-  expect((await store.list('ada', undefined, 100)).length).toBe(50);
+  const limit = { tasks: 100, bytes: 1_000_000 };
+  expect((await store.list('ada', undefined, limit)).records.length).toBe(50);
   clock.advance(75_000);
   await settle();
-  expect(await store.list('ada', undefined, 100)).toEqual([]);
+  expect((await store.list('ada', undefined, limit)).records).toEqual([]);
 });
 
 it('a handler that ignores its cancellation keeps its place for as long as it runs, and its task is cancelled', async () => {

@@ -93,8 +93,14 @@ function createStore(redis: RedisConnection, prefix: string): TaskStore {
     },
     async list(owner, after, limit) {
       const from = after ? [after.createdAt, after.id] : [];
-      const bodies = (await run(LIST_TASKS, owner, limit, ...from)) as unknown[];
-      return bodies.flatMap((body) => toRecord(body) ?? []);
+      const [more, ...bodies] = (await run(
+        LIST_TASKS,
+        owner,
+        limit.tasks,
+        limit.bytes,
+        ...from,
+      )) as unknown[];
+      return { records: bodies.flatMap((body) => toRecord(body) ?? []), hasMore: Number(more) === 1 };
     },
     watch(id, onChange) {
       subscribe();

@@ -92,24 +92,30 @@ return 'replaced'
 /** ARGV: id. */
 export const GET_TASK = script(`${COMMON} return redis.call('HGET', task(ARGV[1]), 'b')`);
 
-/** ARGV: owner, limit, and for a later page createdAt and id. Members of equal score are in the order of their names. */
+/**
+ * ARGV: owner, most tasks, most bytes, and for a later page createdAt and id. Members of equal score are in the order of
+ * their names. Returns 1 if there are more, and then the bodies.
+ */
 export const LIST_TASKS = script(`${COMMON}
 local list = key('owner:' .. ARGV[1])
-local limit = tonumber(ARGV[2])
-local from = ARGV[3] or '-inf'
-local ids, at = {}, 0
-while #ids < limit do
+local limit, left = tonumber(ARGV[2]), tonumber(ARGV[3])
+local from = ARGV[4] or '-inf'
+local found, at = { 0 }, 0
+while true do
   local page = redis.call('ZRANGEBYSCORE', list, from, '+inf', 'WITHSCORES', 'LIMIT', at, 200)
-  if #page == 0 then break end
+  if #page == 0 then return found end
   for i = 1, #page, 2 do
-    local isLater = not ARGV[4] or tonumber(page[i + 1]) > tonumber(from) or page[i] > ARGV[4]
-    if isLater and #ids < limit then ids[#ids + 1] = page[i] end
+    if not ARGV[5] or tonumber(page[i + 1]) > tonumber(from) or page[i] > ARGV[5] then
+      left = left - tonumber(redis.call('HGET', task(page[i]), 'z') or 0)
+      if #found > limit or (#found > 1 and left < 0) then
+        found[1] = 1
+        return found
+      end
+      found[#found + 1] = redis.call('HGET', task(page[i]), 'b')
+    end
   end
   at = at + 200
 end
-local bodies = {}
-for i, id in ipairs(ids) do bodies[i] = redis.call('HGET', task(id), 'b') end
-return bodies
 `);
 
 /** ARGV: worker, until. */

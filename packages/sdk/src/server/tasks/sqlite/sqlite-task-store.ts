@@ -1,5 +1,5 @@
 import { systemClock } from '../../../async/clock.js';
-import { isFinished, type TaskBounds, type TaskRecord, type TaskStore } from '../store.js';
+import { countOnPage, isFinished, type TaskBounds, type TaskRecord, type TaskStore } from '../store.js';
 import { openDatabase, type SqliteDatabase } from './open-database.js';
 
 /** Where the file is that keeps tasks. */
@@ -110,7 +110,11 @@ function createStore(database: SqliteDatabase): TaskStore {
     },
     async list(owner, after, limit) {
       const { createdAt, id } = after ?? { createdAt: -1, id: '' };
-      return sql.list.all(owner, createdAt, createdAt, id, limit).flatMap((row) => toRecord(row) ?? []);
+      const place = [owner, createdAt, createdAt, id] as const;
+      const sizes = sql.sizes.all(...place, limit.tasks + 1).map((row) => (row as { size: number }).size);
+      const count = countOnPage(sizes, limit);
+      const records = sql.list.all(...place, count).flatMap((row) => toRecord(row) ?? []);
+      return { records, hasMore: count < sizes.length };
     },
     watch(id, onChange) {
       if (watchers.size === 0 && !isClosed) version = versionNow();
@@ -152,6 +156,11 @@ function prepareAll(database: SqliteDatabase) {
       `SELECT id FROM tasks JOIN (SELECT client, ${measure} AS used FROM tasks GROUP BY client) USING (client)
        WHERE ended IS NOT NULL AND id <> ? ORDER BY used DESC, ended LIMIT 1`,
     );
+  const page = (column: string) =>
+    database.prepare(
+      `SELECT ${column} FROM tasks WHERE owner = ? AND (created_at > ? OR (created_at = ? AND id > ?))
+       ORDER BY created_at, id LIMIT ?`,
+    );
   return {
     insert: database.prepare(
       `INSERT INTO tasks (id, owner, client, worker, created_at, revision, size, body)
@@ -167,10 +176,8 @@ function prepareAll(database: SqliteDatabase) {
     total: database.prepare('SELECT COUNT(*) AS tasks, COALESCE(SUM(size), 0) AS bytes FROM tasks'),
     victimByBytes: victim('SUM(size)'),
     victimByTasks: victim('COUNT(*)'),
-    list: database.prepare(
-      `SELECT body FROM tasks WHERE owner = ? AND (created_at > ? OR (created_at = ? AND id > ?))
-       ORDER BY created_at, id LIMIT ?`,
-    ),
+    sizes: page('size'),
+    list: page('body'),
     version: database.prepare('PRAGMA data_version'),
     beat: database.prepare(
       'INSERT INTO workers (worker, until) VALUES (?, ?) ON CONFLICT (worker) DO UPDATE SET until = excluded.until',
