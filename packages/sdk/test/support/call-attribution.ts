@@ -6,7 +6,7 @@ import type {
   OpenQuestion,
   Unclear,
 } from '../../src/era/legacy/attribution/attributable-call.js';
-import { CallAttribution } from '../../src/era/legacy/attribution/call-attribution.js';
+import { RunningCalls } from '../../src/era/legacy/attribution/running-calls.js';
 import type { OnBehalfOf } from '../../src/exchange/call.js';
 
 export const [A, B, C] = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];
@@ -15,24 +15,24 @@ export const LONG = { timeoutMs: 1_000_000 };
 
 export function openAttribution(policy: QuestionPolicy = 'adaptive') {
   const clock = new FakeClock();
-  return { clock, attribution: new CallAttribution(policy, clock) };
+  return { clock, attribution: new RunningCalls(policy, clock) };
 }
 
 /** The only one who can be meant. */
-export function ownerOf(it: CallAttribution): object | undefined {
+export function ownerOf(it: RunningCalls): object | undefined {
   const attribution = it.attribute();
   return attribution.kind === 'one' ? attribution.call.owner : undefined;
 }
 
 /** How many can be meant, where that is not clear. */
-export function unclear(it: CallAttribution): Unclear {
+export function unclear(it: RunningCalls): Unclear {
   const attribution = it.attribute();
   if (attribution.kind !== 'several') throw new Error(`it is ${attribution.kind} who can be meant`);
   return attribution;
 }
 
 /** A question comes, and whoever is meant is asked. */
-export function ask(it: CallAttribution): OpenQuestion {
+export function ask(it: RunningCalls): OpenQuestion {
   const attribution = it.attribute();
   if (attribution.kind !== 'one') throw new Error(`it is ${attribution.kind} who can be meant`);
   return it.asking(attribution as Attributed);
@@ -40,7 +40,7 @@ export function ask(it: CallAttribution): OpenQuestion {
 
 /** The answer is there; true when the server has it at once. */
 export async function answer(
-  it: CallAttribution,
+  it: RunningCalls,
   question: OpenQuestion,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<{ readonly isGiven: boolean; readonly given: Promise<void> }> {
@@ -50,14 +50,14 @@ export async function answer(
 }
 
 /** It has asked so often before, one question after the other, with nobody else about. */
-export function hasAsked(it: CallAttribution, key: string, times = 1): void {
+export function hasAsked(it: RunningCalls, key: string, times = 1): void {
   const call = it.enter({}, key)!;
   for (let each = 0; each < times; each += 1) it.over(ask(it));
   it.leave(call);
 }
 
 /** It has asked two questions at once, with nobody else about. */
-export function hasAskedSeveral(it: CallAttribution, key: string): void {
+export function hasAskedSeveral(it: RunningCalls, key: string): void {
   const call = it.enter({}, key)!;
   for (const question of [ask(it), ask(it)]) it.over(question);
   it.leave(call);
@@ -65,7 +65,7 @@ export function hasAskedSeveral(it: CallAttribution, key: string): void {
 
 /** Has asked, and others may run: its owner thinks. */
 export function goesAway(
-  it: CallAttribution,
+  it: RunningCalls,
   clock: FakeClock,
   owner: object,
   key: string,

@@ -92,7 +92,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
   left(caller: TenantCaller, error: IsthmusError): void {
     this.#questions.refuse(caller, error);
     this.#logs.left(caller);
-    this.attribution.refuse(error.with({ sent: 'no' }), caller);
+    this.attribution.leave({ kind: 'caller', caller, error: error.with({ sent: 'no' }) });
   }
 
   request(request: DecodedRequest, about?: RequestId): void {
@@ -129,13 +129,13 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
 
   response(response: DecodedResult | DecodedError): void {
     if (this.connection.requests.settle(response)) return;
-    if (response.id !== undefined) this.attribution.answered(response.id);
+    if (response.id !== undefined) this.attribution.leave({ kind: 'answered', id: response.id });
     report(this.connection.label, 'an answer to no open request', response);
   }
 
   ended(error: IsthmusError): void {
     this.#subscriptions.ended(error);
-    this.attribution.refuse(error.with({ sent: 'no' }));
+    this.attribution.leave({ kind: 'caller', caller: undefined, error: error.with({ sent: 'no' }) });
     this.#questions.ended(error);
   }
 
@@ -145,8 +145,9 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     // With one tenant the owner of a question is clear. A question of a task names the task (TASK-L-033).
     if (this.isShared && methodFacts(call.method)?.rounds) {
       const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
-      attributable = this.attribution.enter(caller, key, call.behalf);
-      if (!attributable) return void this.#callInTurn(caller, call, listener, key);
+      const entered = this.attribution.enter(caller, key, call);
+      if (entered instanceof Promise) return void this.#callInTurn(caller, call, listener, entered);
+      attributable = entered;
     }
     this.connection.requests.send(new LegacyRequest(this, caller, call, attributable, 0), listener);
   }
@@ -172,7 +173,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     caller: TenantCaller,
     call: OutgoingCall,
     listener: ResultListener,
-    key: string,
+    turn: Promise<AttributableCall>,
   ): Promise<void> {
     const { limiter } = caller;
     const { clock, requests } = this.connection;
@@ -180,8 +181,8 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     limiter?.suspend(call, caller);
     let attributable: AttributableCall;
     try {
-      attributable = await this.attribution.wait(caller, key, call, call.behalf);
-      if (caller.left) this.attribution.leave(attributable);
+      attributable = await turn;
+      if (caller.left) this.attribution.leave({ kind: 'call', call: attributable });
       if (caller.left) throw caller.left;
     } catch (error) {
       limiter?.end(call, false);

@@ -72,13 +72,13 @@ export class LegacyRequest implements OutboundRequest {
 
   giveUp(requestId: RequestId, reason: string): void {
     const { attribution, scopes, connection } = this.#session;
-    if (this.#attributable) attribution.linger(requestId, this.#attributable);
+    if (this.#attributable) attribution.leave({ kind: 'given-up', call: this.#attributable, id: requestId });
     if (this.#scope) scopes.linger(this.#scope);
     connection.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
   }
 
   settled(hasResult: boolean): void {
-    if (this.#attributable) this.#session.attribution.leave(this.#attributable);
+    if (this.#attributable) this.#session.attribution.leave({ kind: 'call', call: this.#attributable });
     if (this.#scope) this.#session.scopes.leave(this.#scope);
     this.owner.limiter?.end(this.call, hasResult);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attribution } from '../../../../src/era/legacy/attribution/attributable-call.js';
-import type { CallAttribution } from '../../../../src/era/legacy/attribution/call-attribution.js';
+import type { RunningCalls } from '../../../../src/era/legacy/attribution/running-calls.js';
 import {
   A,
   ask,
@@ -25,7 +25,7 @@ async function owner(found: Promise<Attribution>): Promise<object | undefined> {
 }
 
 /** A call is given up. */
-function giveUp(it: CallAttribution, id: number, from: object, key: string, caller?: object): void {
+function giveUp(it: RunningCalls, id: number, from: object, key: string, caller?: object): void {
   const call = caller ? it.enter(caller, key, behalfOf(from))! : it.enter(from, key)!;
   it.leave(call);
   it.linger(id, call);
@@ -262,7 +262,7 @@ describe('a call that was given up', () => {
 });
 
 /** Whether it runs alone from now on. */
-function alone(it: CallAttribution, key: string): boolean {
+function alone(it: RunningCalls, key: string): boolean {
   const call = it.enter({}, key)!;
   const { alone: isAlone } = call;
   it.leave(call);
