@@ -218,7 +218,8 @@ class BridgeService implements Bridge {
   }
 
   handle(call: Call): HandledResult {
-    return this.#tasks?.handle(call, this.#context!, this.#forward) ?? this.#forward(call);
+    const context = this.#context!;
+    return this.#tasks?.handle(call, context, this.#forward) ?? forward(call, this.#sessions, context);
   }
 
   async watchTasks(peer: Peer, ids: readonly string[], onChange: (change: ForeignChange) => void) {

@@ -59,6 +59,7 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   readonly #call: Call;
   readonly #owner: object | undefined;
   readonly #declaresTasks: boolean;
+  #client: string | undefined;
   /** The error that the client gets when the upstream fails because it could not ask (META-008). */
   refusal: ProtocolError | undefined;
 
@@ -111,7 +112,8 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   }
 
   get client(): string {
-    return clientKey(this.#call.peer);
+    this.#client ??= clientKey(this.#call.peer);
+    return this.#client;
   }
 
   get info(): Implementation | undefined {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, webcrypto } from 'node:crypto';
 import { IsthmusError } from '../../errors.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
@@ -45,7 +45,7 @@ export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSe
   };
   return {
     async seal(state, binding, expiresAt, member) {
-      const { CompactEncrypt } = await import('jose/jwe/compact/encrypt');
+      const { CompactEncrypt } = await loadEncrypt();
       const { sealing } = keysNow();
       const body = { ...state, digest: binding.digest, principal: binding.principal ?? null, expiresAt };
       return new CompactEncrypt(Buffer.from(JSON.stringify(body)))
@@ -55,13 +55,13 @@ export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSe
           kid: sealing.name,
           ...(member !== undefined && { member }),
         })
-        .encrypt(sealing.secret);
+        .encrypt(await keyOf(sealing));
     },
     async open(text, binding, now) {
-      const { compactDecrypt } = await import('jose/jwe/compact/decrypt');
+      const { compactDecrypt } = await loadDecrypt();
       let body: unknown;
       try {
-        const { plaintext } = await compactDecrypt(text, ({ kid }) => secretOf(keysNow().find(kid)), {
+        const { plaintext } = await compactDecrypt(text, ({ kid }) => keyOf(keysNow().find(kid)), {
           keyManagementAlgorithms: ['dir'],
           contentEncryptionAlgorithms: ['A256GCM'],
         });
@@ -112,9 +112,26 @@ function canonicalJson(value: unknown): string {
   });
 }
 
-function secretOf(key: NamedKey | undefined): Uint8Array {
-  if (key) return key.secret;
-  throw new Error('no such key');
+/** Made once: to import a key takes longer than to use it. */
+async function keyOf(named: NamedKey | undefined): Promise<webcrypto.CryptoKey> {
+  if (!named) throw new Error('no such key');
+  named.key ??= webcrypto.subtle.importKey('raw', named.secret, 'AES-GCM', false, ['encrypt', 'decrypt']);
+  return named.key;
+}
+
+let encrypting: Promise<typeof import('jose/jwe/compact/encrypt')> | undefined;
+let decrypting: Promise<typeof import('jose/jwe/compact/decrypt')> | undefined;
+
+/** Loaded by the first question. */
+function loadEncrypt() {
+  encrypting ??= import('jose/jwe/compact/encrypt');
+  return encrypting;
+}
+
+/** Loaded by the first answer. */
+function loadDecrypt() {
+  decrypting ??= import('jose/jwe/compact/decrypt');
+  return decrypting;
 }
 
 /** 32 bytes, or the same as base64url text. */
@@ -131,6 +148,8 @@ interface NamedKey {
   /** Identifies the key without revealing it. */
   readonly name: string;
   readonly secret: Uint8Array;
+  /** The same for the cryptography of the platform, from its first use on. */
+  key: Promise<webcrypto.CryptoKey> | undefined;
 }
 
 function createStateKeys(given: StateKey | readonly StateKey[]): StateKeys {
@@ -147,7 +166,7 @@ function createStateKeys(given: StateKey | readonly StateKey[]): StateKeys {
 
 function named(secret: Uint8Array): NamedKey {
   const digest = createHash('sha256').update('isthmus request-state key name\n').update(secret).digest('hex');
-  return { name: digest.slice(0, 8), secret };
+  return { name: digest.slice(0, 8), secret, key: undefined };
 }
 
 function isList(given: StateKey | readonly StateKey[]): given is readonly StateKey[] {

@@ -30,8 +30,8 @@ interface Begun {
   goOn(): void;
 }
 
-/** What is over. */
-export type Over =
+/** What leaves. */
+export type Leaving =
   /** The call was answered, or has failed. */
   | { readonly kind: 'call'; readonly call: AttributableCall }
   /** The call was given up; the server may still ask about it. */
@@ -65,16 +65,16 @@ export class CallAttribution {
     return this.#put(question, question.find(found), found.kind === 'one' ? found : undefined);
   }
 
-  leave(over: Over): void {
-    switch (over.kind) {
+  leave(leaving: Leaving): void {
+    switch (leaving.kind) {
       case 'call':
-        return this.#calls.leave(over.call);
+        return this.#calls.leave(leaving.call);
       case 'given-up':
-        return this.#calls.linger(over.id, over.call);
+        return this.#calls.linger(leaving.id, leaving.call);
       case 'answered':
-        return this.#calls.answered(over.id);
+        return this.#calls.answered(leaving.id);
       case 'caller':
-        return this.#calls.refuse(over.error, over.caller);
+        return this.#calls.refuse(leaving.error, leaving.caller);
     }
   }
 
