@@ -1,4 +1,4 @@
-import { createHash, randomBytes, webcrypto } from 'node:crypto';
+import { createHash, randomBytes, type webcrypto } from 'node:crypto';
 import { IsthmusError } from '../../errors.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
@@ -115,7 +115,7 @@ function canonicalJson(value: unknown): string {
 /** Made once: to import a key takes longer than to use it. */
 async function keyOf(named: NamedKey | undefined): Promise<webcrypto.CryptoKey> {
   if (!named) throw new Error('no such key');
-  named.key ??= webcrypto.subtle.importKey('raw', named.secret, 'AES-GCM', false, ['encrypt', 'decrypt']);
+  named.key ??= crypto.subtle.importKey('raw', named.secret, 'AES-GCM', false, ['encrypt', 'decrypt']);
   return named.key;
 }
 
