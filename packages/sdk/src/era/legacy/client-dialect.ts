@@ -54,12 +54,22 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     this.#questions.joined();
   }
 
-  call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void {
-    const { behalf, logLevel } = call;
-    if (behalf && logLevel !== undefined && !this.#logs.reach(logLevel)) {
+  /** `hasLevel`: the log level is low enough, or the server has refused to lower it. */
+  call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener, hasLevel = false): void {
+    const { method, params, behalf, logLevel } = call;
+    if (behalf && logLevel !== undefined && !hasLevel && !this.#logs.reach(logLevel)) {
       return void this.#callWithLevel(caller, call, listener, logLevel);
     }
-    this.#call(caller, call, listener);
+    let attributable: AttributableCall | undefined;
+    this.#questions.calls(call);
+    // With one tenant the owner of a question is clear. A question of a task names the task (TASK-L-033).
+    if (this.isShared && methodFacts(method)?.rounds) {
+      const key = `${method} ${String(params['name'] ?? params['uri'])}`;
+      const entered = this.attribution.enter(caller, key, call);
+      if (entered instanceof Promise) return void this.#callInTurn(caller, call, listener, entered);
+      attributable = entered;
+    }
+    this.connection.requests.send(new LegacyRequest(this, caller, call, attributable, 0), listener);
   }
 
   isAsked(caller: TenantCaller, { behalf }: OutgoingCall): boolean {
@@ -139,19 +149,6 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     this.#questions.ended(error);
   }
 
-  #call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener): void {
-    let attributable: AttributableCall | undefined;
-    this.#questions.calls(call);
-    // With one tenant the owner of a question is clear. A question of a task names the task (TASK-L-033).
-    if (this.isShared && methodFacts(call.method)?.rounds) {
-      const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
-      const entered = this.attribution.enter(caller, key, call);
-      if (entered instanceof Promise) return void this.#callInTurn(caller, call, listener, entered);
-      attributable = entered;
-    }
-    this.connection.requests.send(new LegacyRequest(this, caller, call, attributable, 0), listener);
-  }
-
   /** Lowers the log level first. If the server refuses that, the call is sent all the same. */
   async #callWithLevel(
     caller: TenantCaller,
@@ -165,7 +162,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
       caller.limiter?.end(call, false);
       return listener.fail(error);
     }
-    this.#call(caller, call, listener);
+    this.call(caller, call, listener, true);
   }
 
   /** Waits for other calls that are known to ask. */
