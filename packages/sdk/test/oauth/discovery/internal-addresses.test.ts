@@ -1,36 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { addressRule } from '../../../src/oauth/discovery/addresses.js';
 import { createOAuthHttp } from '../../../src/oauth/discovery/oauth-http.js';
 
-/** What the names of this test resolve to. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
-  'loopback.example': ['127.0.0.1'],
-  'six.example': ['::1'],
-  'metadata.example': ['169.254.169.254'],
-  'mixed.example': ['93.184.216.34', '10.0.0.1'],
-  'translated.example': ['64:ff9b::7f00:1'],
-  'localhost.': ['127.0.0.1'],
-};
-
-vi.mock('node:dns', async (original) => ({
-  ...(await original<typeof import('node:dns')>()),
-  lookup: (name: string, _options: object, done: (error: Error | null, found: unknown) => void) =>
-    done(
-      null,
-      (NAMES[name] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    ),
-}));
-
 describe('a server that names addresses inside of the network (AUTH-G-011, AUTH-C-024)', () => {
   it.each([
-    ...[
-      'https://127.0.0.1:PORT/',
-      'https://localhost:PORT/',
-      'https://localhost.:PORT/',
-      'https://[::1]:PORT/',
-    ],
+    ...['https://127.0.0.1:PORT/', 'https://localhost:PORT/', 'https://[::1]:PORT/'],
     // Decimal, octal, hexadecimal, with parts left out.
     ...[
       'https://2130706433:PORT/',
@@ -54,9 +30,7 @@ describe('a server that names addresses inside of the network (AUTH-G-011, AUTH-
       'https://[fe80::a9fe:a9fe]/',
       'http://169.254.169.254/latest/meta-data/',
     ],
-    // Names that lead there.
-    ...['https://loopback.example:PORT/', 'https://six.example:PORT/', 'https://metadata.example/'],
-    ...['https://mixed.example/', 'https://translated.example:PORT/', 'https://a.localhost:PORT/'],
+    'https://a.localhost:PORT/',
   ])('learns nothing from %s: it is not connected to', async (url) => {
     let connections = 0;
     const canary = createServer((socket) => {
