@@ -15,7 +15,7 @@ import { Homes, NEW_SESSION } from './find-home.js';
 import { OwnerSearch, type RoutedRequest } from './find-owner.js';
 import { Handover } from './handover.js';
 import { keepSession } from './keep-session.js';
-import { endLostCalls, isForCall, questionEpoch } from './session-messages.js';
+import { endLostCalls, eventEpoch, isForCall, questionEpoch } from './session-messages.js';
 
 /**
  * Decides for each request of an endpoint whether this process serves it. The id of a session names the member that opened
@@ -68,6 +68,12 @@ export class ReplicaRouter implements EndpointReplicas {
   serveSession(id: string, whole: WholeRequest, serve: () => void): void {
     const { admitted } = whole;
     if (this.#isStopped) return this.#serveLast(id, whole, serve);
+    const session = this.#endpoint.sessions.find(id, admitted.principal);
+    if (session && eventEpoch(admitted) > session.epoch) {
+      return void this.#passToLaterOwner(id, whole, serve).catch(() =>
+        respondInternalError(admitted.exchange),
+      );
+    }
     if (this.#has(id, admitted.principal)) return serve();
     this.#route(id, whole)
       .then((routed) => {
@@ -167,7 +173,10 @@ export class ReplicaRouter implements EndpointReplicas {
     );
   }
 
-  /** The question was asked by a process that has taken the session over from this one, which does not know that yet. */
+  /**
+   * The question was asked, or the stream begun, by a process that has taken the session over from this one, which does not
+   * know that yet.
+   */
   async #passToLaterOwner(id: string, whole: WholeRequest, serve: () => void): Promise<void> {
     await within(this.#endpoint.settings.clock, CONFIRM_MS, this.#cluster.sessions.doubt(id));
     if (this.#endpoint.sessions.find(id, whole.admitted.principal)) serve();

@@ -5,7 +5,7 @@ import { type Decoded, errorMessage } from '../../../wire/json-rpc.js';
 import { accepts } from '../admission/guard.js';
 import { type AdmittedRequest, REPLICA_LOST } from '../exchange/admitted-request.js';
 import { EventWriter, messageEvent } from '../exchange/event-writer.js';
-import { readEventId, requestsIn } from '../sessions/event-ids.js';
+import { epochOf, readEventId, requestsIn } from '../sessions/event-ids.js';
 import type { SessionConnection } from '../sessions/session-connection.js';
 import type { WholeRequest } from './endpoint-replicas.js';
 
@@ -13,6 +13,13 @@ import type { WholeRequest } from './endpoint-replicas.js';
 export function questionEpoch(message: Decoded): number | undefined {
   if (message.kind !== 'result' && message.kind !== 'error') return undefined;
   return message.id === undefined ? 1 : epochOfQuestion(message.id);
+}
+
+/** The epoch of the event that a client resumes from. 0: it resumes nothing. */
+export function eventEpoch({ exchange }: AdmittedRequest): number {
+  const lastEventId = exchange.method === 'GET' ? exchange.header('last-event-id') : undefined;
+  const epoch = lastEventId === undefined ? 0 : epochOf(lastEventId);
+  return Number.isFinite(epoch) ? epoch : 0;
 }
 
 /** An answer or a notification for a call that runs here, or a client that resumes the answer to one. */
