@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
 import { programmed } from '../../../sdk/test/support/host-lifetime.js';
 import { client } from '../support/clients.js';
@@ -39,11 +42,15 @@ describe('/healthz', () => {
 describe('/readyz', () => {
   it('is 503 until every needed server has answered, and names those that have not', async () => {
     const good = await openFar(withTools('one'));
-    const slow = fixtureUnit('slow', 'server-slow-boot.mjs', ['700', 'modern']);
+    const folder = mkdtempSync(join(tmpdir(), 'isthmus-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const boots = join(folder, 'boots');
+    const slow = fixtureUnit('slow', 'server-slow-boot.mjs', [boots, 'modern']);
     const opened = await openGateway([good.unit('good'), slow]);
     const early = await opened.get('/readyz');
     expect([early.status, JSON.parse(early.text)]).toEqual([503, { ready: false, waitingFor: ['slow'] }]);
     expect(await opened.status()).toMatchObject({ ready: false, servers: { slow: { state: 'starting' } } });
+    writeFileSync(boots, '');
     await untilReadyz(opened, 200);
     expect(await opened.status()).toMatchObject({ ready: true, servers: { slow: { state: 'ready' } } });
   });
