@@ -21,6 +21,9 @@ import { isForeignNotification, methodFacts } from '../methods.js';
 import { changeOf } from '../subscriptions.js';
 import type { AttributableCall } from './attribution/attributable-call.js';
 import { CallAttribution } from './attribution/call-attribution.js';
+import { GivenUpCalls } from './attribution/given-up-calls.js';
+import { AskedOwners } from './attribution/session-calls.js';
+import { CLARITY_MS } from './attribution/suspects.js';
 import { LegacyLogs } from './client-logs.js';
 import { LegacyQuestions } from './client-questions.js';
 import { LegacyRequest, type LegacySession } from './client-request.js';
@@ -31,6 +34,8 @@ import { Scopes } from './scopes.js';
 export class LegacyClientDialect implements ClientDialect, LegacySession {
   readonly connection: NegotiatedConnection;
   readonly attribution: CallAttribution;
+  readonly givenUp: GivenUpCalls<AttributableCall>;
+  readonly asked = new AskedOwners();
   readonly scopes: Scopes;
   readonly isShared: boolean;
   readonly #logs: LegacyLogs;
@@ -41,7 +46,8 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     const { clock, settings, server } = connection;
     this.connection = connection;
     this.isShared = settings.questions !== undefined;
-    this.attribution = new CallAttribution(settings.questions ?? 'refuse', clock);
+    this.givenUp = new GivenUpCalls(clock, CLARITY_MS);
+    this.attribution = new CallAttribution(settings.questions ?? 'refuse', clock, this.givenUp, this.asked);
     this.scopes = new Scopes(clock);
     this.#logs = new LegacyLogs(this, (method, params, ms) => this.#request(method, params, ms));
     this.#questions = new LegacyQuestions(this);
@@ -56,7 +62,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
 
   /** `hasLevel`: the log level is low enough, or the server has refused to lower it. */
   call(caller: TenantCaller, call: OutgoingCall, listener: ResultListener, hasLevel = false): void {
-    const { method, params, behalf, logLevel } = call;
+    const { method, behalf, logLevel } = call;
     if (behalf && logLevel !== undefined && !hasLevel && !this.#logs.reach(logLevel)) {
       return void this.#callWithLevel(caller, call, listener, logLevel);
     }
@@ -64,16 +70,15 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     this.#questions.calls(call);
     // With one tenant the owner of a question is clear. A question of a task names the task (TASK-L-033).
     if (this.isShared && methodFacts(method)?.rounds) {
-      const key = `${method} ${String(params['name'] ?? params['uri'])}`;
-      const entered = this.attribution.enter(caller, key, call);
-      if (entered instanceof Promise) return void this.#callInTurn(caller, call, listener, entered);
-      attributable = entered;
+      const begun = this.attribution.begin(caller, call);
+      if (begun instanceof Promise) return void this.#callInTurn(caller, call, listener, begun);
+      attributable = begun;
     }
     this.connection.requests.send(new LegacyRequest(this, caller, call, attributable, 0), listener);
   }
 
   isAsked(caller: TenantCaller, { behalf }: OutgoingCall): boolean {
-    return this.attribution.isAnswering(behalf?.owner ?? caller);
+    return this.asked.has(behalf?.owner ?? caller);
   }
 
   listen(
@@ -102,7 +107,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
   left(caller: TenantCaller, error: IsthmusError): void {
     this.#questions.refuse(caller, error);
     this.#logs.left(caller);
-    this.attribution.leave({ kind: 'caller', caller, error: error.with({ sent: 'no' }) });
+    this.attribution.refuse(error.with({ sent: 'no' }), caller);
   }
 
   request(request: DecodedRequest, about?: RequestId): void {
@@ -139,13 +144,13 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
 
   response(response: DecodedResult | DecodedError): void {
     if (this.connection.requests.settle(response)) return;
-    if (response.id !== undefined) this.attribution.leave({ kind: 'answered', id: response.id });
+    if (response.id !== undefined) this.givenUp.remove(response.id)?.answeredLate();
     report(this.connection.label, 'an answer to no open request', response);
   }
 
   ended(error: IsthmusError): void {
     this.#subscriptions.ended(error);
-    this.attribution.leave({ kind: 'caller', caller: undefined, error: error.with({ sent: 'no' }) });
+    this.attribution.refuse(error.with({ sent: 'no' }));
     this.#questions.ended(error);
   }
 
@@ -170,7 +175,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     caller: TenantCaller,
     call: OutgoingCall,
     listener: ResultListener,
-    turn: Promise<AttributableCall>,
+    begun: Promise<AttributableCall>,
   ): Promise<void> {
     const { limiter } = caller;
     const { clock, requests } = this.connection;
@@ -178,8 +183,8 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
     limiter?.suspend(call, caller);
     let attributable: AttributableCall;
     try {
-      attributable = await turn;
-      if (caller.left) this.attribution.leave({ kind: 'call', call: attributable });
+      attributable = await begun;
+      if (caller.left) attributable.end();
       if (caller.left) throw caller.left;
     } catch (error) {
       limiter?.end(call, false);

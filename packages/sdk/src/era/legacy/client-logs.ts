@@ -96,16 +96,18 @@ export class LegacyLogs {
   }
 
   #owner(): TenantCaller | undefined {
-    const { connection, attribution, scopes } = this.#session;
+    const { connection, givenUp, scopes } = this.#session;
     const { callers, requests } = connection;
+    /** The line may be of a call of another tenant that was given up. */
+    const mayBeOther = (owner: TenantCaller) => givenUp.all().some(({ caller }) => caller !== owner);
     if (callers.size === 1) {
       const [only] = callers;
-      const isOther = attribution.lingersOfOthers(only!) || scopes.mayBeOther(only!.tenant.principal);
+      const isOther = mayBeOther(only!) || scopes.mayBeOther(only!.tenant.principal);
       return isOther ? undefined : only;
     }
     const inFlight = new Set(requests.open().map(({ owner }) => owner));
     const [owner, another] = [...callers].filter((caller) => inFlight.has(caller));
-    return owner && !another && !attribution.lingersOfOthers(owner) ? owner : undefined;
+    return owner && !another && !mayBeOther(owner) ? owner : undefined;
   }
 
   /**

@@ -17,8 +17,9 @@ import { type Answers, answerQuestion, canAnswer } from '../answers.js';
 import type { NegotiatedConnection } from '../client/negotiated-connection.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
 import { META } from '../meta-keys.js';
-import type { Attribution } from './attribution/attributable-call.js';
+import type { Attributed, Attribution, Unclear } from './attribution/attribution.js';
 import type { CallAttribution } from './attribution/call-attribution.js';
+import type { AskedOwners } from './attribution/session-calls.js';
 import type { LegacySession } from './client-request.js';
 import type { Scopes } from './scopes.js';
 
@@ -26,15 +27,17 @@ import type { Scopes } from './scopes.js';
 export class LegacyQuestions {
   readonly #connection: NegotiatedConnection;
   readonly #attribution: CallAttribution;
+  readonly #asked: AskedOwners;
   readonly #scopes: Scopes;
   readonly #open = new Map<RequestId, Question>();
   readonly #first = createDeferred<void>();
   /** Questions of tasks whose result has not been asked for yet. */
   readonly #awaited = new Set<{ readonly taskId: string; found(): void }>();
 
-  constructor({ connection, attribution, scopes }: LegacySession) {
+  constructor({ connection, attribution, asked, scopes }: LegacySession) {
     this.#connection = connection;
     this.#attribution = attribution;
+    this.#asked = asked;
     this.#scopes = scopes;
   }
 
@@ -43,8 +46,8 @@ export class LegacyQuestions {
     this.#first.resolve();
   }
 
-  /** `stream` is the request on whose stream the question came, if known: over HTTP it says which call it belongs to. */
-  async answer(id: RequestId, request: InputRequest, stream?: RequestId): Promise<void> {
+  /** `about` is the request on whose stream the question came, if known: over HTTP it says which call it belongs to. */
+  async answer(id: RequestId, request: InputRequest, about?: RequestId): Promise<void> {
     // A question may arrive together with the answer to the handshake, before the first tenant has joined.
     if (this.#connection.callers.size === 0)
       await within(this.#connection.clock, FIRST_TENANT_MS, this.#first.promise);
@@ -54,34 +57,18 @@ export class LegacyQuestions {
     let declared = false;
     try {
       const taskId = taskOf(request);
-      const waiting = taskId === undefined ? undefined : await this.#requestFor(taskId, stream, signal);
+      const waiting = taskId === undefined ? undefined : await this.#requestFor(taskId, about, signal);
       if (!this.#open.has(id)) return;
-      const about = waiting ?? stream;
-      const { areSeveral } = this.#scopes;
-      const answer = await this.#attribution.ask<QuestionTarget>({
-        request,
-        signal,
-        known: this.#knownTarget(request, about),
-        isHeld: !areSeveral,
-        find: (found) =>
-          areSeveral ? this.#ofSeveralPrincipals(found, request) : this.#targetOf(found, request),
-        begin: (target) => {
-          // It may have been cancelled while it was held.
-          if (!this.#open.has(id)) return undefined;
-          if (target.kind === 'refused') {
-            this.#refuse(id, target.why);
-            return undefined;
-          }
-          const { caller, owner, number, answers } = target;
-          question.caller = caller;
-          if (number !== undefined) this.#connection.connection.tap?.relate('to-client', id, number);
-          declared = answers !== undefined && isDeclared(request, answers);
-          // The time of the answer must not count against the call, whichever of the owner's calls it is.
-          const goOn = owner ? this.#connection.requests.suspend(owner) : () => {};
-          return { owner, answer: target.answer, goOn };
-        },
-      });
-      if (answer && this.#open.has(id)) {
+      const found = this.#targetOf(request, waiting ?? about);
+      const target = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
+      if (!this.#open.has(id)) return;
+      if (target.kind === 'refused') return this.#refuse(id, target.why);
+      question.caller = target.caller;
+      if (target.number !== undefined)
+        this.#connection.connection.tap?.relate('to-client', id, target.number);
+      declared = target.answers !== undefined && isDeclared(request, target.answers);
+      const answer = await this.#ask(target, request, signal);
+      if (this.#open.has(id)) {
         const result = answer as unknown as JsonObject;
         this.#connection.connection.send(
           resultMessage(id, taskId === undefined ? result : withTask(result, taskId)),
@@ -167,8 +154,31 @@ export class LegacyQuestions {
     for (const { over } of open) over.abort(error);
   }
 
-  /** Whom a question goes to, if that does not depend on the calls in flight. */
-  #knownTarget(request: InputRequest, about: RequestId | undefined): QuestionTarget | undefined {
+  async #ask(target: Asked, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    const { owner, attributed } = target;
+    const question = attributed?.ask();
+    // The time of the answer must not count against the call, whichever of the owner's calls it is.
+    const goOn = owner && this.#connection.requests.suspend(owner);
+    if (owner) this.#asked.add(owner);
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      question?.over();
+      goOn?.();
+      if (owner) this.#asked.remove(owner);
+    };
+    // A server that cancels its question goes on at once, whether or not the answering code observes the signal.
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      return await target.answer(request, signal).finally(() => question?.comeBack(signal));
+    } finally {
+      signal.removeEventListener('abort', end);
+      end();
+    }
+  }
+
+  #targetOf(request: InputRequest, about: RequestId | undefined): QuestionTarget | Unclear {
     const [only] = this.#connection.callers;
     const made = about === undefined ? undefined : this.#connection.requests.get(about);
     if (made?.call?.behalf) return byBehalf(made.call.behalf, made.owner as TenantCaller);
@@ -177,7 +187,10 @@ export class LegacyQuestions {
     if (made && this.#connection.callers.has(made.owner as TenantCaller))
       return byTenant(made.owner as TenantCaller, made.call);
     // It names a request, and that is none of the calls in flight.
-    return about === undefined ? undefined : this.#ofNoCall(request);
+    if (about !== undefined) return this.#ofNoCall(request);
+    if (this.#scopes.areSeveral) return this.#ofSeveralPrincipals(request);
+    const attribution = this.#attribution.attribute();
+    return attribution.kind === 'several' ? attribution : this.#byAttribution(attribution, request);
   }
 
   /** The call that a question without a stream belongs to, if there is just one. A console shows the question with it. */
@@ -187,30 +200,38 @@ export class LegacyQuestions {
     return id === undefined ? undefined : requests.get(id)?.call;
   }
 
-  #targetOf(found: Attribution, request: InputRequest): QuestionTarget {
-    if (found.kind === 'none') {
+  async #clarify(unclear: Unclear, request: InputRequest, signal: AbortSignal): Promise<QuestionTarget> {
+    const attribution = await unclear.clarify(signal);
+    if (attribution.kind !== 'several') return this.#byAttribution(attribution, request);
+    attribution.suspect();
+    return {
+      kind: 'refused',
+      why:
+        `${attribution.count} conversations share this connection and have calls in flight, and the question does ` +
+        'not say which of them it belongs to; give each client its own process',
+    };
+  }
+
+  #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): QuestionTarget {
+    if (attribution.kind === 'none') {
       const { fallbackAnswers } = this.#connection.settings;
       const waiting = canAnswer(fallbackAnswers, request) ? undefined : this.#onlyWaiting();
       return waiting ?? this.#ofNoCall(request);
     }
-    if (found.kind === 'several') {
-      const why =
-        `${found.count} conversations share this connection and have calls in flight, and the question does ` +
-        'not say which of them it belongs to; give each client its own process';
-      return { kind: 'refused', why };
-    }
-    const { behalf, caller: made, request: sent } = found.call;
+    const { behalf, caller: made, request: sent } = attribution.call;
     const caller = made as TenantCaller;
-    if (behalf) return byBehalf(behalf, caller);
-    if (this.#connection.callers.has(caller)) return byTenant(caller, sent?.call);
+    if (behalf) return { ...byBehalf(behalf, caller), attributed: attribution };
+    if (this.#connection.callers.has(caller))
+      return { ...byTenant(caller, sent?.call), attributed: attribution };
     return { kind: 'refused', why: 'The client whose call led to this question has left' };
   }
 
   /** A question of one principal never reaches another, whatever the history of the server says. */
-  #ofSeveralPrincipals(found: Attribution, request: InputRequest): QuestionTarget {
+  #ofSeveralPrincipals(request: InputRequest): QuestionTarget {
     const { fallbackAnswers } = this.#connection.settings;
-    const isOfNone = found.kind === 'none' && canAnswer(fallbackAnswers, request);
-    return isOfNone ? byFallback(fallbackAnswers) : OF_SEVERAL_PRINCIPALS;
+    if (canAnswer(fallbackAnswers, request) && this.#attribution.attribute().kind === 'none')
+      return byFallback(fallbackAnswers);
+    return OF_SEVERAL_PRINCIPALS;
   }
 
   /** No call in flight could have led to it (servers ask for roots right after the handshake). */
@@ -277,6 +298,8 @@ interface Asked {
   readonly kind: 'asked';
   readonly caller: TenantCaller | undefined;
   readonly owner: object | undefined;
+  /** Undefined if the owner was known without attribution. */
+  readonly attributed?: Attributed;
   /** The number of the call that led to it, for a tap. */
   readonly number?: number | undefined;
   /** The answers that are known beforehand. */

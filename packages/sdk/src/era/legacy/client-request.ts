@@ -15,12 +15,18 @@ import { mayExtend, tell } from '../client-dialect-context.js';
 import { toLog, toProgress } from '../reports.js';
 import type { AttributableCall } from './attribution/attributable-call.js';
 import type { CallAttribution } from './attribution/call-attribution.js';
+import type { GivenUpCalls } from './attribution/given-up-calls.js';
+import type { AskedOwners } from './attribution/session-calls.js';
 import type { QuestionScope, Scopes } from './scopes.js';
 
 /** What the requests of a legacy session share. */
 export interface LegacySession {
   readonly connection: NegotiatedConnection;
   readonly attribution: CallAttribution;
+  /** Calls that were given up, but that the server may still run. */
+  readonly givenUp: GivenUpCalls<AttributableCall>;
+  /** Who is being asked a question. */
+  readonly asked: AskedOwners;
   readonly scopes: Scopes;
   /** Whether there may be several tenants. */
   readonly isShared: boolean;
@@ -71,14 +77,14 @@ export class LegacyRequest implements OutboundRequest {
   }
 
   giveUp(requestId: RequestId, reason: string): void {
-    const { attribution, scopes, connection } = this.#session;
-    if (this.#attributable) attribution.leave({ kind: 'given-up', call: this.#attributable, id: requestId });
+    const { scopes, connection } = this.#session;
+    this.#attributable?.giveUp(requestId);
     if (this.#scope) scopes.linger(this.#scope);
     connection.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
   }
 
   settled(hasResult: boolean): void {
-    if (this.#attributable) this.#session.attribution.leave({ kind: 'call', call: this.#attributable });
+    this.#attributable?.end();
     if (this.#scope) this.#session.scopes.leave(this.#scope);
     this.owner.limiter?.end(this.call, hasResult);
   }

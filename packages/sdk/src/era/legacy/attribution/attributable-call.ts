@@ -1,113 +1,96 @@
-import type { Clock } from '../../../async/clock.js';
 import type { Slotted } from '../../../async/live-set.js';
 import type { OnBehalfOf, OutgoingCall } from '../../../exchange/call.js';
 import type { RequestId } from '../../../wire/json-rpc.js';
+import type { SessionCalls } from './session-calls.js';
+import { lingerMs } from './suspects.js';
 
-/** A running call that may lead to a question of the server. */
-export interface AttributableCall extends Slotted {
+/** What is known of a call before it begins. */
+export type Entrant = Pick<OutgoingCall, 'method' | 'params' | 'behalf' | 'timeoutMs' | 'signal'>;
+
+/** What is called. Made when it is needed: most servers never ask. */
+export function keyOf({ method, params }: Entrant): string {
+  return `${method} ${String(params['name'] ?? params['uri'])}`;
+}
+
+/** A call that has begun and may lead to a question of the server. */
+export class AttributableCall implements Slotted {
+  slot = -1;
   /** Sequence number, in the order of beginning. */
   readonly at: number;
   /** Who is asked: the client that the call is made for, or the caller itself. */
   readonly owner: object;
   readonly caller: object;
-  readonly behalf: OnBehalfOf | undefined;
-  /** What is called: `tools/call book_flight`. */
-  readonly key: string;
+  readonly #call: Entrant;
   /** Its request, which is told when the call begins to wait for a user, and when the server goes on with it. */
-  request: { rest(): void; resume(): void; readonly call: OutgoingCall } | undefined;
+  request: { rest(): void; resume(): void; readonly call: OutgoingCall } | undefined = undefined;
   /** When it began, calls of this key were known or suspected to ask. */
   readonly expected: boolean;
   /** It may ask now: other calls that are known to ask wait for it. Other calls never wait. */
   alone: boolean;
   /** How often it has asked, and how many of its questions are open. */
-  asked: number;
-  open: number;
+  asked = 0;
+  open = 0;
   /** Its question cannot belong to another call of its owner. */
-  sure: boolean;
+  sure = false;
   /** It waits for an answer, and is assumed to ask nothing meanwhile. */
-  away: boolean;
+  away = false;
   /** The server has some of the answers, but not all, and may go on with a part of the work. */
-  partly: boolean;
+  partly = false;
   /** Another call of its owner was given up and may be the one that asked: this one is not assumed to be waiting. */
-  stays: boolean;
+  stays = false;
   /** Sequence number among the calls that were given up. */
-  givenUp: number | undefined;
+  givenUp: number | undefined = undefined;
   /** Cancels the timer that ends `alone` and may set `away`. */
-  callOff: (() => void) | undefined;
-}
+  callOff: (() => void) | undefined = undefined;
+  readonly #calls: SessionCalls;
 
-/** The call that a question belongs to, as far as it can be known, and all calls that could have led to it. */
-export type Attribution = Attributed | Unclear | { readonly kind: 'none' };
-
-export interface Attributed {
-  readonly kind: 'one';
-  readonly call: AttributableCall;
-  readonly calls: readonly AttributableCall[];
-}
-
-export interface Unclear {
-  readonly kind: 'several';
-  /** The number of calls that had been given up when the question came. */
-  readonly givenUp: number;
-  readonly count: number;
-  readonly calls: readonly AttributableCall[];
-}
-
-/** A question that the owner of a call is being asked. */
-export interface OpenQuestion {
-  readonly call: AttributableCall;
-  /** The server has the answer, or has cancelled the question. */
-  isOver: boolean;
-}
-
-/** The most likely of several calls of one owner: the latest of those that have asked least. */
-export function likeliest(calls: readonly AttributableCall[]): AttributableCall {
-  const fewest = Math.min(...calls.map(({ asked }) => asked));
-  return calls.findLast(({ asked, open }) => asked === fewest && open === 0) ?? calls.at(-1)!;
-}
-
-/** Calls that were given up, but that the server may still run and ask about. */
-export class GivenUpCalls<T> {
-  readonly #clock: Clock;
-  readonly #keepMs: number;
-  readonly #calls = new Map<RequestId, GivenUp<T>>();
-
-  /** Late answers are recognized for at least `keepMs`, also if the call may ask for less time. */
-  constructor(clock: Clock, keepMs: number) {
-    this.#clock = clock;
-    this.#keepMs = keepMs;
+  /** It begins now. */
+  constructor(calls: SessionCalls, caller: object, call: Entrant, alone: boolean) {
+    calls.begun += 1;
+    this.at = calls.begun;
+    this.owner = call.behalf?.owner ?? caller;
+    this.caller = caller;
+    this.#call = call;
+    this.expected = alone;
+    this.alone = alone;
+    this.#calls = calls;
+    calls.running.add(this);
   }
 
-  /** The call may ask for `ms` more. */
-  add(id: RequestId, call: T, ms: number): void {
-    const now = this.#clock.now();
-    for (const [old, { forgotten }] of this.#calls) if (forgotten <= now) this.#calls.delete(old);
-    this.#calls.set(id, { call, until: now + ms, forgotten: now + Math.max(ms, this.#keepMs) });
+  get behalf(): OnBehalfOf | undefined {
+    return this.#call.behalf;
   }
 
-  /** Its answer has arrived. Undefined if there is no such call. */
-  remove(id: RequestId): T | undefined {
-    const call = this.#calls.get(id)?.call;
-    this.#calls.delete(id);
-    return call;
+  /** What is called: `tools/call book_flight`. */
+  get key(): string {
+    return keyOf(this.#call);
   }
 
-  /** The calls that may still ask. */
-  all(): T[] {
-    if (this.#calls.size === 0) return [];
-    const now = this.#clock.now();
-    return [...this.#calls.values()].filter(({ until }) => until > now).map(({ call }) => call);
+  /** It is answered, has failed or was given up. A second call is harmless. */
+  end(): void {
+    const { running, history } = this.#calls;
+    if (!running.delete(this)) return;
+    this.callOff?.();
+    if (this.expected && this.asked === 0) history.exonerate(this.key);
+    this.#calls.changed();
   }
 
-  /** For each of them, the milliseconds until it is assumed to ask no more. */
-  ends(): number[] {
-    const now = this.#clock.now();
-    return [...this.#calls.values()].map(({ until }) => until - now).filter((ms) => ms > 0);
+  /** It has ended without an answer; the server may still ask about it. */
+  giveUp(id: RequestId): void {
+    const { running, givenUp, history } = this.#calls;
+    this.givenUp = givenUp.add(id, this, lingerMs(this, history));
+    // Perhaps this call was the one that waited, and not the one that was assumed to.
+    for (const other of running.values()) {
+      if (other.owner !== this.owner || other.sure) continue;
+      // Its timer keeps running, since other calls may wait for it.
+      other.away = false;
+      other.stays = true;
+    }
   }
-}
 
-interface GivenUp<T> {
-  readonly call: T;
-  readonly until: number;
-  readonly forgotten: number;
+  /** It was given up, and its answer has arrived late: it asks no more. */
+  answeredLate(): void {
+    this.givenUp = undefined;
+    this.#calls.changed();
+  }
 }

@@ -6,6 +6,7 @@ import {
   ask,
   B,
   C,
+  enter,
   goesAway,
   hasAsked,
   hasAskedSeveral,
@@ -14,6 +15,7 @@ import {
   ownerOf,
   pending,
   unclear,
+  wait,
 } from '../../../support/call-attribution.js';
 
 /** A person may think for minutes about a question. Others do not have to wait for that. */
@@ -23,17 +25,17 @@ const gone = () => new IsthmusError('CANCELLED', 'it has left', { sent: 'no' });
 describe('while the owner of a call thinks about a question', () => {
   it('R2: others run at once', () => {
     const { attribution: it } = openAttribution();
-    it.enter(A, 'ask');
+    enter(it, A, 'ask');
     ask(it);
-    expect(it.enter(B, 'echo')).toBeDefined();
+    expect(enter(it, B, 'echo')).toBeDefined();
   });
 
   it('others that are known to ask wait for 50 ms, and then they run and are asked themselves', async () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'ask');
+    enter(it, A, 'ask');
     ask(it);
-    expect(it.enter(B, 'ask')).toBeUndefined();
-    const waiting = it.wait(B, 'ask', LONG);
+    expect(enter(it, B, 'ask')).toBeUndefined();
+    const waiting = wait(it, B, 'ask', LONG);
     clock.advance(49);
     expect(await pending(waiting)).toBe(true);
     clock.advance(1);
@@ -46,19 +48,19 @@ describe('while the owner of a call thinks about a question', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     goesAway(it, clock, A, 'ask');
-    expect(it.enter(B, 'ask')?.alone).toBe(true);
-    expect(it.enter(C, 'ask')).toBeUndefined();
+    expect(enter(it, B, 'ask')?.alone).toBe(true);
+    expect(enter(it, C, 'ask')).toBeUndefined();
     expect(ask(it).call.owner).toBe(B);
     clock.advance(50);
-    expect(it.enter(C, 'ask')?.alone).toBe(true);
+    expect(enter(it, C, 'ask')?.alone).toBe(true);
     expect(ask(it).call.owner).toBe(C);
   });
 
   it('its own calls run at once', () => {
     const { attribution: it } = openAttribution();
-    it.enter(A, 'ask');
+    enter(it, A, 'ask');
     ask(it);
-    expect(it.enter(A, 'nested')).toBeDefined();
+    expect(enter(it, A, 'nested')).toBeDefined();
   });
 
   it('a question is its own when nobody else is there', () => {
@@ -77,36 +79,36 @@ describe('while the owner of a call thinks about a question', () => {
   it('nobody has to wait for it when it ends, nor is anybody let in twice for it', () => {
     const { attribution: it, clock } = openAttribution();
     const [call] = goesAway(it, clock, A, 'ask');
-    it.leave(call);
-    it.leave(call);
+    call.end();
+    call.end();
     expect(it.attribute()).toEqual({ kind: 'none' });
-    const mine = it.enter(A, 'ask')!;
-    expect(it.enter(B, 'ask')).toBeUndefined();
-    it.leave(mine);
-    expect(it.enter(B, 'ask')).toBeDefined();
+    const mine = enter(it, A, 'ask')!;
+    expect(enter(it, B, 'ask')).toBeUndefined();
+    mine.end();
+    expect(enter(it, B, 'ask')).toBeDefined();
   });
 
   it('others still wait for what else its owner runs that may ask, when it ends', () => {
     const { attribution: it, clock } = openAttribution();
     const [call] = goesAway(it, clock, A, 'ask');
-    const other = it.enter(A, 'ask')!;
-    it.leave(call);
-    expect(it.enter(B, 'ask')).toBeUndefined();
-    it.leave(other);
-    expect(it.enter(B, 'ask')).toBeDefined();
+    const other = enter(it, A, 'ask')!;
+    call.end();
+    expect(enter(it, B, 'ask')).toBeUndefined();
+    other.end();
+    expect(enter(it, B, 'ask')).toBeDefined();
   });
 
   it('others go on waiting where every call runs alone, and nobody does where none may', () => {
     const queue = openAttribution('queue');
-    queue.attribution.enter(A, 'ask');
+    enter(queue.attribution, A, 'ask');
     ask(queue.attribution);
     queue.clock.advance(1000);
-    expect(queue.attribution.enter(B, 'echo')).toBeUndefined();
+    expect(enter(queue.attribution, B, 'echo')).toBeUndefined();
     expect(queue.clock.waiting).toBe(0);
     const refuse = openAttribution('refuse');
-    refuse.attribution.enter(A, 'ask');
+    enter(refuse.attribution, A, 'ask');
     ask(refuse.attribution);
-    expect(refuse.attribution.enter(B, 'ask')).toBeDefined();
+    expect(enter(refuse.attribution, B, 'ask')).toBeDefined();
     refuse.clock.advance(1000);
     expect(unclear(refuse.attribution).count).toBe(2);
   });
@@ -116,56 +118,56 @@ describe('R2: a call that asks several questions at once', () => {
   it('keeps nobody waiting while a person thinks, the first time and every other time', () => {
     const { attribution: it, clock } = openAttribution();
     for (let times = 0; times < 3; times += 1) {
-      const form = it.enter(A, 'form')!;
+      const form = enter(it, A, 'form')!;
       const questions = [ask(it), ask(it)];
-      const echo = it.enter(B, 'echo')!;
+      const echo = enter(it, B, 'echo')!;
       clock.advance(1000);
-      const other = it.enter(C, 'form')!;
-      for (const question of questions) it.over(question);
-      for (const call of [form, echo, other]) it.leave(call);
+      const other = enter(it, C, 'form')!;
+      for (const question of questions) question.over();
+      for (const call of [form, echo, other]) call.end();
     }
   });
 
   it('waits like any other when its questions have come, and others are asked', () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'form');
+    enter(it, A, 'form');
     ask(it);
     clock.advance(49);
     ask(it);
     clock.advance(999);
     // Once it is known to ask several, the next one may be a second away. Only calls that ask wait for that.
-    expect(it.enter(B, 'form')).toBeUndefined();
+    expect(enter(it, B, 'form')).toBeUndefined();
     clock.advance(1);
-    expect(it.enter(B, 'form')).toBeDefined();
+    expect(enter(it, B, 'form')).toBeDefined();
     expect(ask(it).call.owner).toBe(B);
   });
 
   it('is there for a second after each question, so that a late one is not taken for that of another call', () => {
     const { attribution: it, clock } = openAttribution();
     hasAskedSeveral(it, 'form');
-    it.enter(A, 'form');
+    enter(it, A, 'form');
     ask(it);
-    const echo = it.enter(B, 'echo')!;
+    const echo = enter(it, B, 'echo')!;
     clock.advance(999);
     expect(unclear(it).count).toBe(2);
-    it.leave(echo);
+    echo.end();
     expect(ask(it).call.owner).toBe(A);
   });
 
   it('may ask on as soon as the server has one of the answers, so that others are not asked its questions', async () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'form');
+    enter(it, A, 'form');
     const [name, age] = [ask(it), ask(it)];
     clock.advance(1000);
-    it.enter(B, 'echo');
+    enter(it, B, 'echo');
     expect(ownerOf(it)).toBe(B);
-    expect((await answer(it, age)).isGiven).toBe(true);
+    expect((await answer(age)).isGiven).toBe(true);
     expect(unclear(it).count).toBe(2);
     clock.advance(1000);
     expect(unclear(it).count).toBe(2);
     // It keeps nobody waiting all the same.
-    expect(it.enter(C, 'form')).toBeDefined();
-    expect((await answer(it, name)).isGiven).toBe(true);
+    expect(enter(it, C, 'form')).toBeDefined();
+    expect((await answer(name)).isGiven).toBe(true);
   });
 
   it('is feared to ask on, from then on, when it asked after it was taken for waiting', () => {
@@ -174,7 +176,7 @@ describe('R2: a call that asks several questions at once', () => {
     expect(ask(it).call).toBe(call);
     clock.advance(1000);
     expect(call.away).toBe(true);
-    it.enter(B, 'echo');
+    enter(it, B, 'echo');
     expect(unclear(it).count).toBe(2);
   });
 });
@@ -182,11 +184,13 @@ describe('R2: a call that asks several questions at once', () => {
 describe('the answer', () => {
   it('is given at once when it comes before others were let in, and these need not wait for the end', async () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'ask');
+    enter(it, A, 'ask');
     const question = ask(it);
-    const waiting = it.wait(B, 'echo', LONG);
-    expect((await answer(it, question)).isGiven).toBe(true);
-    expect((await waiting).owner).toBe(B);
+    const waiting = wait(it, B, 'ask', LONG);
+    expect((await answer(question)).isGiven).toBe(true);
+    const other = await waiting;
+    expect(other.owner).toBe(B);
+    other.end();
     expect(clock.waiting).toBe(0);
   });
 
@@ -194,11 +198,11 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     const [first, ofA] = goesAway(it, clock, A, 'ask');
     goesAway(it, clock, B, 'ask');
-    expect((await answer(it, ofA)).isGiven).toBe(true);
-    it.leave(first);
+    expect((await answer(ofA)).isGiven).toBe(true);
+    first.end();
     const [, ofC] = goesAway(it, clock, C, 'ask');
-    expect(it.enter(B, 'echo')).toBeDefined();
-    expect((await answer(it, ofC)).isGiven).toBe(true);
+    expect(enter(it, B, 'echo')).toBeDefined();
+    expect((await answer(ofC)).isGiven).toBe(true);
     expect(unclear(it).calls.map(({ owner }) => owner)).toEqual([C, B]);
   });
 
@@ -206,11 +210,11 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     const [, question] = goesAway(it, clock, A, 'ask');
-    const other = it.enter(B, 'ask')!;
-    const { isGiven, given } = await answer(it, question);
+    const other = enter(it, B, 'ask')!;
+    const { isGiven, given } = await answer(question);
     expect(isGiven).toBe(false);
     expect(ownerOf(it)).toBe(B);
-    it.leave(other);
+    other.end();
     await given;
     expect(ownerOf(it)).toBe(A);
   });
@@ -219,8 +223,8 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     const [, question] = goesAway(it, clock, A, 'ask');
-    it.enter(B, 'ask');
-    const { given } = await answer(it, question);
+    enter(it, B, 'ask');
+    const { given } = await answer(question);
     ask(it);
     clock.advance(49);
     expect(await pending(given)).toBe(true);
@@ -233,21 +237,21 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
-    const others = [it.enter(B, 'echo')!, it.enter(C, 'echo')!];
-    expect((await answer(it, question)).isGiven).toBe(true);
+    const others = [enter(it, B, 'echo')!, enter(it, C, 'echo')!];
+    expect((await answer(question)).isGiven).toBe(true);
     // Others that ask wait for its next question, and other calls do not.
-    expect(it.enter(B, 'wizard')).toBeUndefined();
-    expect(it.enter(B, 'echo')).toBeDefined();
-    for (const other of others) it.leave(other);
+    expect(enter(it, B, 'wizard')).toBeUndefined();
+    expect(enter(it, B, 'echo')).toBeDefined();
+    for (const other of others) other.end();
   });
 
   it('R2: waits for two seconds at most: a call that does not ask keeps no answer back for longer', async () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
-    it.enter(B, 'wizard');
+    enter(it, B, 'wizard');
     clock.advance(1500);
-    const { isGiven, given } = await answer(it, question);
+    const { isGiven, given } = await answer(question);
     expect(isGiven).toBe(false);
     // The other call has kept everybody waiting for long enough.
     clock.advance(500);
@@ -259,31 +263,31 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     const [, question] = goesAway(it, clock, A, 'form');
     hasAskedSeveral(it, 'form');
-    expect((await answer(it, question)).isGiven).toBe(true);
-    expect(it.enter(B, 'form')).toBeUndefined();
+    expect((await answer(question)).isGiven).toBe(true);
+    expect(enter(it, B, 'form')).toBeUndefined();
   });
 
   it('waits for nobody of the same owner', async () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
-    it.enter(A, 'echo');
-    expect((await answer(it, question)).isGiven).toBe(true);
+    enter(it, A, 'echo');
+    expect((await answer(question)).isGiven).toBe(true);
   });
 
   it('goes before all who only want to begin', async () => {
-    const { attribution: it, clock } = openAttribution();
+    const { attribution: it, asked, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [call, question] = goesAway(it, clock, A, 'wizard');
-    it.answering(A, 1);
-    const long = it.enter(B, 'wizard')!;
-    const begins = it.wait(C, 'wizard', LONG);
-    const { given } = await answer(it, question);
-    expect(it.enter(C, 'wizard')).toBeUndefined();
-    it.leave(long);
+    asked.add(A);
+    const long = enter(it, B, 'wizard')!;
+    const begins = wait(it, C, 'wizard', LONG);
+    const { given } = await answer(question);
+    expect(enter(it, C, 'wizard')).toBeUndefined();
+    long.end();
     await given;
     expect(await pending(begins)).toBe(true);
-    it.leave(call);
+    call.end();
     expect((await begins).owner).toBe(C);
   });
 
@@ -291,27 +295,27 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
-    const long = it.enter(B, 'wizard')!;
-    const begin = Array.from({ length: 1024 }, () => it.wait(C, 'wizard', LONG));
-    const { isGiven, given } = await answer(it, question);
+    const long = enter(it, B, 'wizard')!;
+    const begin = Array.from({ length: 1024 }, () => wait(it, C, 'wizard', LONG));
+    const { isGiven, given } = await answer(question);
     expect(isGiven).toBe(false);
-    it.leave(long);
+    long.end();
     await given;
     it.refuse(gone());
     expect((await Promise.allSettled(begin)).every(({ status }) => status === 'rejected')).toBe(true);
   });
 
   it('is given when the call has ended meanwhile, also behind one that has to wait', async () => {
-    const { attribution: it, clock } = openAttribution();
+    const { attribution: it, asked, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, first] = goesAway(it, clock, A, 'wizard');
     const [call, second] = goesAway(it, clock, B, 'wizard');
-    for (const owner of [A, B]) it.answering(owner, 1);
-    it.enter(C, 'wizard');
-    const ahead = await answer(it, first);
-    const behind = await answer(it, second);
+    for (const owner of [A, B]) asked.add(owner);
+    enter(it, C, 'wizard');
+    const ahead = await answer(first);
+    const behind = await answer(second);
     expect([ahead.isGiven, behind.isGiven]).toEqual([false, false]);
-    it.leave(call);
+    call.end();
     await behind.given;
     expect(await pending(ahead.given)).toBe(true);
   });
@@ -320,15 +324,15 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [call, question] = goesAway(it, clock, A, 'wizard');
-    const other = it.enter(B, 'wizard')!;
-    const { given } = await answer(it, question);
+    const other = enter(it, B, 'wizard')!;
+    const { given } = await answer(question);
     it.refuse(gone(), A);
     await expect(given).rejects.toMatchObject({ message: 'it has left' });
-    it.leave(call);
-    it.leave(other);
-    const next = it.enter(C, 'wizard')!;
+    call.end();
+    other.end();
+    const next = enter(it, C, 'wizard')!;
     expect(next).toBeDefined();
-    it.leave(next);
+    next.end();
     expect(clock.waiting).toBe(0);
   });
 
@@ -339,8 +343,8 @@ describe('the answer', () => {
     const [second, ofB] = goesAway(it, clock, B, 'wizard');
     let [a, b] = [ofA, ofB];
     for (let round = 0; round < 3; round += 1) {
-      expect((await answer(it, a)).isGiven).toBe(true);
-      const waiting = await answer(it, b);
+      expect((await answer(a)).isGiven).toBe(true);
+      const waiting = await answer(b);
       expect(waiting.isGiven).toBe(false);
       a = ask(it);
       expect(a.call).toBe(first);
@@ -350,8 +354,8 @@ describe('the answer', () => {
       expect(b.call).toBe(second);
       clock.advance(50);
     }
-    it.leave(first);
-    it.leave(second);
+    first.end();
+    second.end();
     expect(it.attribute()).toEqual({ kind: 'none' });
     expect(clock.waiting).toBe(0);
   });
@@ -361,11 +365,11 @@ describe('a question that is taken back', () => {
   it('leaves a call that goes on at once: what it asks next is not another’s', () => {
     const { attribution: it, clock } = openAttribution();
     const [, question] = goesAway(it, clock, A, 'ask');
-    it.enter(B, 'echo');
+    enter(it, B, 'echo');
     expect(ownerOf(it)).toBe(B);
-    it.over(question);
+    question.over();
     expect(unclear(it).count).toBe(2);
-    it.over(question);
+    question.over();
     expect(unclear(it).calls.map(({ owner }) => owner)).toEqual([A, B]);
   });
 
@@ -373,40 +377,40 @@ describe('a question that is taken back', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [call, question] = goesAway(it, clock, A, 'wizard');
-    const other = it.enter(B, 'wizard')!;
+    const other = enter(it, B, 'wizard')!;
     const over = new AbortController();
-    const { given } = await answer(it, question, over.signal);
-    it.over(question);
+    const { given } = await answer(question, over.signal);
+    question.over();
     over.abort();
     await expect(given).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(unclear(it).count).toBe(2);
-    it.leave(call);
+    call.end();
     expect(ownerOf(it)).toBe(B);
-    it.leave(other);
+    other.end();
     expect(it.attribute()).toEqual({ kind: 'none' });
-    expect(it.enter(C, 'wizard')).toBeDefined();
+    expect(enter(it, C, 'wizard')).toBeDefined();
   });
 
   it('has an answer that waits for nobody, and that is not the answer to what was asked since', async () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, first] = goesAway(it, clock, A, 'wizard');
-    it.over(first);
+    first.over();
     ask(it);
     clock.advance(50);
-    it.enter(B, 'echo');
-    expect((await answer(it, first)).isGiven).toBe(true);
+    enter(it, B, 'echo');
+    expect((await answer(first)).isGiven).toBe(true);
     expect(ownerOf(it)).toBe(B);
   });
 
   it('of two leaves the other open', () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'form');
+    enter(it, A, 'form');
     const [first, second] = [ask(it), ask(it)];
-    it.over(first);
+    first.over();
     clock.advance(1000);
     expect(it.attribute()).toMatchObject({ kind: 'one', call: { open: 1, away: false } });
-    it.over(second);
+    second.over();
     expect(it.attribute()).toMatchObject({ kind: 'one', call: { open: 0 } });
   });
 });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Attribution } from '../../../../src/era/legacy/attribution/attributable-call.js';
-import type { RunningCalls } from '../../../../src/era/legacy/attribution/running-calls.js';
+import type { Attribution } from '../../../../src/era/legacy/attribution/attribution.js';
+import type { CallAttribution } from '../../../../src/era/legacy/attribution/call-attribution.js';
 import {
   A,
   ask,
   B,
   behalfOf,
   C,
+  enter,
   goesAway,
   hasAsked,
   openAttribution,
@@ -25,48 +26,48 @@ async function owner(found: Promise<Attribution>): Promise<object | undefined> {
 }
 
 /** A call is given up. */
-function giveUp(it: RunningCalls, id: number, from: object, key: string, caller?: object): void {
-  const call = caller ? it.enter(caller, key, behalfOf(from))! : it.enter(from, key)!;
-  it.leave(call);
-  it.linger(id, call);
+function giveUp(it: CallAttribution, id: number, from: object, key: string, caller?: object): void {
+  const call = caller ? enter(it, caller, key, behalfOf(from))! : enter(it, from, key)!;
+  call.end();
+  call.giveUp(id);
 }
 
 describe('a question that may be several owners’', () => {
   it('is that of the one who is left when the others have ended: whoever asked waits for the answer', async () => {
     const { attribution: it, clock } = openAttribution();
-    const [, second, third] = [it.enter(A, 'x')!, it.enter(B, 'y')!, it.enter(C, 'z')!];
-    const found = it.clarify(unclear(it), never);
-    it.leave(second);
+    const [, second, third] = [enter(it, A, 'x')!, enter(it, B, 'y')!, enter(it, C, 'z')!];
+    const found = unclear(it).clarify(never);
+    second.end();
     expect(await pending(found)).toBe(true);
-    it.leave(third);
+    third.end();
     expect(await owner(found)).toBe(A);
     expect(clock.waiting).toBe(0);
   });
 
   it('is not that of calls which begin meanwhile', async () => {
     const { attribution: it } = openAttribution();
-    it.enter(A, 'x');
-    const second = it.enter(B, 'y')!;
-    const found = it.clarify(unclear(it), never);
-    it.enter(C, 'z');
-    it.leave(second);
+    enter(it, A, 'x');
+    const second = enter(it, B, 'y')!;
+    const found = unclear(it).clarify(never);
+    enter(it, C, 'z');
+    second.end();
     expect(await owner(found)).toBe(A);
   });
 
   it('is nobody’s when all have ended before it was looked at again', () => {
     const { attribution: it } = openAttribution();
-    const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
+    const both = [enter(it, A, 'x')!, enter(it, B, 'y')!];
     const asked = unclear(it);
-    for (const call of both) it.leave(call);
-    it.enter(C, 'z');
-    expect(it.attribute(asked)).toEqual({ kind: 'none' });
+    for (const call of both) call.end();
+    enter(it, C, 'z');
+    expect(asked.again()).toEqual({ kind: 'none' });
   });
 
   it('stays unclear after two seconds, and not earlier', async () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'x');
-    it.enter(B, 'y');
-    const found = it.clarify(unclear(it), never);
+    enter(it, A, 'x');
+    enter(it, B, 'y');
+    const found = unclear(it).clarify(never);
     clock.advance(1999);
     expect(await pending(found)).toBe(true);
     clock.advance(1);
@@ -76,10 +77,10 @@ describe('a question that may be several owners’', () => {
 
   it('is held no longer when nobody wants the answer', async () => {
     const { attribution: it, clock } = openAttribution();
-    it.enter(A, 'x');
-    it.enter(B, 'y');
+    enter(it, A, 'x');
+    enter(it, B, 'y');
     const over = new AbortController();
-    const found = it.clarify(unclear(it), over.signal);
+    const found = unclear(it).clarify(over.signal);
     over.abort();
     expect(await found).toMatchObject({ kind: 'several' });
     expect(clock.waiting).toBe(0);
@@ -87,11 +88,11 @@ describe('a question that may be several owners’', () => {
 
   it('may be that of a call which is given up meanwhile, however little that is feared: it may wait for the answer', async () => {
     const { attribution: it, clock } = openAttribution();
-    const given = it.enter(C, 'x', behalfOf(A))!;
-    it.enter(C, 'y', behalfOf(B));
-    const found = it.clarify(unclear(it), never);
-    it.leave(given);
-    it.linger(1, given);
+    const given = enter(it, C, 'x', behalfOf(A))!;
+    enter(it, C, 'y', behalfOf(B));
+    const found = unclear(it).clarify(never);
+    given.end();
+    given.giveUp(1);
     clock.advance(1999);
     expect(await pending(found)).toBe(true);
     clock.advance(1);
@@ -101,28 +102,28 @@ describe('a question that may be several owners’', () => {
   });
 
   it('is not that of a call which is given up meanwhile and has its answer then', async () => {
-    const { attribution: it } = openAttribution();
-    const given = it.enter(C, 'x', behalfOf(A))!;
-    it.enter(C, 'y', behalfOf(B));
-    const found = it.clarify(unclear(it), never);
-    it.leave(given);
-    it.linger(1, given);
-    it.answered(1);
+    const { attribution: it, givenUp } = openAttribution();
+    const given = enter(it, C, 'x', behalfOf(A))!;
+    enter(it, C, 'y', behalfOf(B));
+    const found = unclear(it).clarify(never);
+    given.end();
+    given.giveUp(1);
+    givenUp.remove(1)?.answeredLate();
     expect(await owner(found)).toBe(B);
   });
 
   it('stays unclear when one of them is taken for waiting: it came before that', async () => {
-    const { attribution: it, clock } = openAttribution();
+    const { attribution: it, givenUp, clock } = openAttribution();
     const [given] = goesAway(it, clock, C, 'x');
-    it.enter(A, 'form');
+    enter(it, A, 'form');
     ask(it);
-    it.leave(given);
-    it.linger(1, given);
+    given.end();
+    given.giveUp(1);
     // It may be the second of two that A asks at once, or of the call that C gave up.
-    const found = it.clarify(unclear(it), never);
+    const found = unclear(it).clarify(never);
     clock.advance(50);
     expect(await pending(found)).toBe(true);
-    it.answered(1);
+    givenUp.remove(1)?.answeredLate();
     expect(await owner(found)).toBe(A);
   });
 });
@@ -130,45 +131,45 @@ describe('a question that may be several owners’', () => {
 describe('the blame for a question that stayed unclear', () => {
   it('is on all whose it may have been, and not on those who ended before', async () => {
     const { attribution: it, clock } = openAttribution();
-    const [first, second, third] = [it.enter(A, 'x')!, it.enter(B, 'y')!, it.enter(C, 'z')!];
-    const found = it.clarify(unclear(it), never);
-    it.leave(third);
+    const [first, second, third] = [enter(it, A, 'x')!, enter(it, B, 'y')!, enter(it, C, 'z')!];
+    const found = unclear(it).clarify(never);
+    third.end();
     clock.advance(2000);
     const attribution = await found;
     if (attribution.kind !== 'several') throw new Error('it was clear');
-    it.suspect(attribution);
-    it.leave(first);
-    it.leave(second);
+    attribution.suspect();
+    first.end();
+    second.end();
     expect(['x', 'y', 'z'].map((key) => alone(it, key))).toEqual([true, true, false]);
   });
 
   it('is on nobody when it has become clear, but on whoever asked', async () => {
     const { attribution: it } = openAttribution();
-    const [first, second] = [it.enter(A, 'x')!, it.enter(B, 'y')!];
-    const found = it.clarify(unclear(it), never);
-    it.leave(second);
+    const [first, second] = [enter(it, A, 'x')!, enter(it, B, 'y')!];
+    const found = unclear(it).clarify(never);
+    second.end();
     const attribution = await found;
     if (attribution.kind !== 'one') throw new Error('it stayed unclear');
-    it.over(it.asking(attribution));
-    it.leave(first);
+    attribution.ask().over();
+    first.end();
     expect(['x', 'y'].map((key) => alone(it, key))).toEqual([true, false]);
   });
 
   it('is not on calls that were given up, nor on one that only these could be confused with', () => {
-    const { attribution: it } = openAttribution();
+    const { attribution: it, givenUp } = openAttribution();
     giveUp(it, 1, A, 'given up');
-    const call = it.enter(B, 'x')!;
-    it.suspect(unclear(it));
-    it.leave(call);
-    it.answered(1);
+    const call = enter(it, B, 'x')!;
+    unclear(it).suspect();
+    call.end();
+    givenUp.remove(1)?.answeredLate();
     expect(['given up', 'x'].map((key) => alone(it, key))).toEqual([false, false]);
   });
 
   it('is not on a call that was given up, even when nobody else can have asked', () => {
-    const { attribution: it } = openAttribution();
+    const { attribution: it, givenUp } = openAttribution();
     giveUp(it, 1, A, 'given up');
-    it.over(ask(it));
-    it.answered(1);
+    ask(it).over();
+    givenUp.remove(1)?.answeredLate();
     expect(alone(it, 'given up')).toBe(false);
   });
 });
@@ -177,9 +178,9 @@ describe('a call that was given up', () => {
   it('of a conversation is feared for a minute', async () => {
     const { attribution: it, clock } = openAttribution();
     giveUp(it, 1, A, 'x');
-    it.enter(B, 'y');
+    enter(it, B, 'y');
     clock.advance(59_000);
-    const found = it.clarify(unclear(it), never);
+    const found = unclear(it).clarify(never);
     clock.advance(999);
     expect(await pending(found)).toBe(true);
     clock.advance(1);
@@ -195,12 +196,12 @@ describe('a call that was given up', () => {
 
   it('on behalf of somebody, which has asked, is feared for a second: less than a question is held', async () => {
     const { attribution: it, clock } = openAttribution();
-    const call = it.enter(C, 'ask', behalfOf(A))!;
+    const call = enter(it, C, 'ask', behalfOf(A))!;
     ask(it);
-    it.leave(call);
-    it.linger(1, call);
-    it.enter(B, 'y');
-    const found = it.clarify(unclear(it), never);
+    call.end();
+    call.giveUp(1);
+    enter(it, B, 'y');
+    const found = unclear(it).clarify(never);
     clock.advance(999);
     expect(await pending(found)).toBe(true);
     clock.advance(1);
@@ -211,10 +212,10 @@ describe('a call that was given up', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     giveUp(it, 1, A, 'ask', C);
-    it.enter(B, 'y');
-    const crossing = it.clarify(unclear(it), never);
+    enter(it, B, 'y');
+    const crossing = unclear(it).clarify(never);
     clock.advance(1001);
-    const later = it.clarify(unclear(it), never);
+    const later = unclear(it).clarify(never);
     clock.advance(999);
     expect(await crossing).toMatchObject({ kind: 'several' });
     clock.advance(999);
@@ -225,9 +226,9 @@ describe('a call that was given up', () => {
 
   it('on behalf of somebody is not feared for a mere suspicion', () => {
     const { attribution: it } = openAttribution();
-    const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
-    it.suspect(unclear(it));
-    for (const call of both) it.leave(call);
+    const both = [enter(it, A, 'x')!, enter(it, B, 'y')!];
+    unclear(it).suspect();
+    for (const call of both) call.end();
     giveUp(it, 1, A, 'x', C);
     expect(it.attribute()).toEqual({ kind: 'none' });
   });
@@ -235,36 +236,36 @@ describe('a call that was given up', () => {
   it('is not asked about while another of its owner runs, and confuses nobody', () => {
     const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'x');
-    const running = it.enter(A, 'y')!;
+    const running = enter(it, A, 'y')!;
     expect(it.attribute()).toEqual({ kind: 'one', call: running, calls: [running] });
   });
 
   it('is feared while all others of its owner wait for answers', () => {
     const { attribution: it, clock } = openAttribution();
     goesAway(it, clock, A, 'ask');
-    const second = it.enter(A, 'slow')!;
-    it.leave(second);
-    it.linger(1, second);
-    it.enter(B, 'y');
+    const second = enter(it, A, 'slow')!;
+    second.end();
+    second.giveUp(1);
+    enter(it, B, 'y');
     expect(unclear(it).calls.map(({ owner: of }) => of)).toEqual([B, A]);
   });
 
   it('is feared beside those who wait for answers, when nobody else is there', () => {
-    const { attribution: it, clock } = openAttribution();
-    const second = it.enter(B, 'slow')!;
-    it.leave(second);
+    const { attribution: it, givenUp, clock } = openAttribution();
+    const second = enter(it, B, 'slow')!;
+    second.end();
     goesAway(it, clock, A, 'ask');
-    it.linger(1, second);
+    second.giveUp(1);
     expect(unclear(it).count).toBe(2);
-    it.answered(1);
+    givenUp.remove(1)?.answeredLate();
     expect(ownerOf(it)).toBe(A);
   });
 });
 
 /** Whether it runs alone from now on. */
-function alone(it: RunningCalls, key: string): boolean {
-  const call = it.enter({}, key)!;
+function alone(it: CallAttribution, key: string): boolean {
+  const call = enter(it, {}, key)!;
   const { alone: isAlone } = call;
-  it.leave(call);
+  call.end();
   return isAlone;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../../../../test/support/fake-clock.js';
-import { GivenUpCalls } from '../../../../src/era/legacy/attribution/attributable-call.js';
+import { GivenUpCalls } from '../../../../src/era/legacy/attribution/given-up-calls.js';
 
 it('a call that was given up is there until its time is over', () => {
   const clock = new FakeClock();
