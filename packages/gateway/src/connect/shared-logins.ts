@@ -50,7 +50,10 @@ export function clusterLoginStore(
   };
 }
 
-/** One member at a time. A lock whose holder has died is free after 30 s. */
+/**
+ * One member at a time. A lock whose holder has died is free after 30 s. A holder that needs longer gives up only its own lock:
+ * the name that it took it by is random.
+ */
 async function takeLock(store: Cluster['store'], name: string, clock: Clock): Promise<() => Promise<void>> {
   const by = randomBytes(12).toString('base64url');
   const until = clock.now() + LOCK_MS;
@@ -63,7 +66,7 @@ async function takeLock(store: Cluster['store'], name: string, clock: Clock): Pr
     }
     if (found.kind === 'mine') {
       const { epoch } = found;
-      return () => store.drop(name, { epoch }).catch(() => {});
+      return () => store.release(name, { by, epoch }).catch(() => {});
     }
     if (clock.now() >= until) {
       throw new IsthmusError('TIMED_OUT', 'Another member of the cluster works on this login for too long');

@@ -1,5 +1,7 @@
+import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { joinCluster, memoryStore } from '@isthmus/sdk/internal/transport/cluster.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { eventually } from '../../../../test/support/until.js';
 import { clusterLoginStore } from '../../src/connect/shared-logins.js';
 import { acceptedAs, callAs, questionIn, Visitor } from '../support/connect-page.js';
@@ -126,5 +128,43 @@ describe('logins in the store of a cluster', () => {
       });
     await Promise.all(Array.from({ length: 5 }, work));
     expect(most).toBe(1);
+  });
+
+  it('are kept by one member, also from a member that comes back after its lock was taken over', async () => {
+    const clock = new FakeClock();
+    const { cluster } = await storeOf();
+    const logins = clusterLoginStore({ store: memoryStore({ clock }), keys: cluster.keys }, clock);
+    const order: string[] = [];
+    const work = (name: string) => {
+      const [entered, left] = [createDeferred<void>(), createDeferred<void>()];
+      const over = logins.locked('a', async () => {
+        order.push(`${name} begins`);
+        entered.resolve();
+        await left.promise;
+        order.push(`${name} ends`);
+      });
+      return { entered: entered.promise, leave: () => left.resolve(), over };
+    };
+    const slow = work('slow');
+    await slow.entered;
+    clock.advance(30_001);
+    const second = work('second');
+    await second.entered;
+    slow.leave();
+    await slow.over;
+    const third = work('third');
+    // It asks for the lock, and waits.
+    await expect.poll(() => clock.waiting).toBeGreaterThan(0);
+    expect(order).toEqual(['slow begins', 'second begins', 'slow ends']);
+    second.leave();
+    await second.over;
+    clock.advance(50);
+    await third.entered;
+    third.leave();
+    await third.over;
+    expect(order).toEqual([
+      ...['slow begins', 'second begins', 'slow ends', 'second ends'],
+      ...['third begins', 'third ends'],
+    ]);
   });
 });
