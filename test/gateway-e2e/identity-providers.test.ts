@@ -12,6 +12,7 @@ import {
   remote,
   upstreamStage,
 } from '../../packages/gateway/test/support/personal-stage.js';
+import type { House } from '../../packages/gateway/test/support/secured-gateway.js';
 import { startAuthorizationServer } from '../support/authorization-server.js';
 
 /**
@@ -223,12 +224,7 @@ it('GitHub: a server whose authorization server registers nobody, and gives opaq
   const connect = { publicUrl: 'https://gateway.example' };
   const house = await companyHouse(us, [remote('github', server.url, auth)], { connect });
   const token = await us.tokenOf('alice');
-  const question = questionIn(await callAs(house, '/mcp/github', token, 'connect'));
-  const visitor = new Visitor();
-  visitor.resolve = (url) =>
-    url.host === 'gateway.example' ? new URL(url.pathname + url.search, house.origin) : url;
-  const code = /code (\S+)\./.exec(question.message)![1]!;
-  const end = await visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+  const end = await connected(house, '/mcp/github', token);
   expect(end.text).toContain('github is connected.');
   const whoami = async () =>
     (await callAs(house, '/mcp/github', token, 'whoami')).json.result?.content?.[0].text;
@@ -244,3 +240,50 @@ it('GitHub: a server whose authorization server registers nobody, and gives opaq
   const { logins } = (await house.operation.gateway.status()).servers['github']!;
   expect(logins).toMatchObject([{ state: 'needs-login' }]);
 });
+
+it.each([undefined, true] as const)(
+  'Entra ID behind a gateway, which hides that it supports PKCE, with assumePkce: %s',
+  async (assumePkce) => {
+    const us = await company();
+    const app = {
+      ...{ client_id: '6f1c0f3e', client_secret: 'a-secret-of-the-application', application_type: 'web' },
+      ...{ redirect_uris: ['https://gateway.example/connect/callback'] },
+    };
+    const { authorization, server } = await upstreamStage({
+      ...{ registration: false, clients: [app], account: () => 'ada-there' },
+      rewrite(answer) {
+        const body = answer.body as Record<string, unknown> | undefined;
+        if (answer.path.startsWith('/.well-known/oauth-authorization-server')) answer.status = 404;
+        if (answer.path.startsWith('/.well-known/')) delete body?.['code_challenge_methods_supported'];
+      },
+    });
+    const { client_id: clientId, client_secret: clientSecret } = app;
+    const given = { mode: 'per-user', clientId, clientSecret, issuer: authorization.issuer } as const;
+    const auth = { ...given, ...(assumePkce && { assumePkce }) };
+    const connect = { publicUrl: 'https://gateway.example' };
+    const house = await companyHouse(us, [remote('reports', server.url, auth)], { connect });
+    const end = await connected(house, '/mcp/reports', await us.tokenOf('alice'));
+    const whoami = await callAs(house, '/mcp/reports', await us.tokenOf('alice'), 'whoami');
+    if (assumePkce) {
+      expect(end.text).toContain('reports is connected.');
+      expect(whoami.json.result.content?.[0].text).toBe('ada-there');
+      // It takes no login without PKCE.
+      expect(authorization.log.filter((line) => line.startsWith('GET /auth'))).not.toEqual([]);
+    } else {
+      expect(end.status).toBe(502);
+      expect(end.text).toContain('does not say that it supports PKCE with S256');
+      expect(whoami.json.result).toMatchObject({ resultType: 'input_required' });
+      expect(authorization.log.filter((line) => line.startsWith('GET /auth'))).toEqual([]);
+    }
+  },
+);
+
+/** The person goes through the pages of the gateway. The last page. */
+async function connected(house: House, path: string, token: string) {
+  const question = questionIn(await callAs(house, path, token, 'connect'));
+  const visitor = new Visitor();
+  visitor.resolve = (url) =>
+    url.host === 'gateway.example' ? new URL(url.pathname + url.search, house.origin) : url;
+  const code = /code (\S+)\./.exec(question.message)![1]!;
+  return visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+}

@@ -37,15 +37,8 @@ const MODES: ReadonlyMap<string, UrlAuth['mode']> = new Map([
 const TEXTS = ['clientId', 'clientSecret', 'issuer', 'tokenEndpoint', 'audience'] as const;
 const FILES = ['clientSecretFile', 'privateKeyFile'] as const;
 const KEY_TEXTS = ['keyAlgorithm', 'keyId'] as const;
-const NAMES: readonly string[] = [
-  'mode',
-  ...TEXTS,
-  ...FILES,
-  ...KEY_TEXTS,
-  'scopes',
-  'resource',
-  'allowPrivate',
-];
+const FLAGS = ['assumePkce', 'allowPrivate'] as const;
+const NAMES: readonly string[] = ['mode', ...TEXTS, ...FILES, ...KEY_TEXTS, 'scopes', 'resource', ...FLAGS];
 
 function readBlock(
   mode: UrlAuth['mode'],
@@ -75,10 +68,11 @@ function readBlock(
     }
   }
   const resource = block?.get('resource');
-  const allows = block?.get('allowPrivate');
-  if (allows !== undefined && typeof allows !== 'boolean') {
-    report.error([...at, 'allowPrivate'], 'must be true or false');
-  }
+  const [assumePkce, allowPrivateAddresses] = FLAGS.map((name) => {
+    const flag = block?.get(name);
+    if (flag !== undefined && typeof flag !== 'boolean') report.error([...at, name], 'must be true or false');
+    return flag === true || undefined;
+  });
   const scopes = block?.has('scopes') ? fields.texts(block.get('scopes'), [...at, 'scopes']) : undefined;
   return {
     mode,
@@ -86,7 +80,7 @@ function readBlock(
       ...{ clientId, clientSecret: clientSecret ?? secretFile, issuer, tokenEndpoint, audience, scopes },
       privateKey: pem && { pem, algorithm, ...given({ keyId }) },
       resource: resource === false ? resource : text('resource'),
-      allowPrivateAddresses: allows === true ? true : undefined,
+      ...{ assumePkce, allowPrivateAddresses },
     }),
   };
 }

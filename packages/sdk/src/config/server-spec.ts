@@ -54,6 +54,8 @@ export interface UrlAuth {
   readonly resource?: string | false;
   /** The value of `audience` in a token exchange. */
   readonly audience?: string;
+  /** Uses PKCE with an authorization server that does not say that it supports it. */
+  readonly assumePkce?: boolean;
   /** Lets the metadata of the server lead to private addresses. */
   readonly allowPrivateAddresses?: boolean;
 }

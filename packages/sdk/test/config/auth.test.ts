@@ -33,11 +33,14 @@ describe('auth of a server', () => {
     const issuer = 'https://login.example';
     const given = { mode: 'client-credentials', clientId: 'gateway', issuer };
     const found = await read(
-      { ...given, clientSecret: '${SECRET}', allowPrivate: true },
+      { ...given, clientSecret: '${SECRET}', assumePkce: true, allowPrivate: true },
       { SECRET: 's3cret' },
     );
     expect(found.problems).toEqual([]);
-    expect(found.auth).toEqual({ ...given, clientSecret: 's3cret', allowPrivateAddresses: true });
+    expect(found.auth).toEqual({
+      ...{ ...given, clientSecret: 's3cret' },
+      ...{ assumePkce: true, allowPrivateAddresses: true },
+    });
     const { auth, cwd } = await read({ ...given, privateKeyFile: 'key.pem', keyId: 'k1' });
     expect(auth).toEqual({
       ...given,
@@ -80,6 +83,7 @@ describe('auth of a server', () => {
       { mode: 'login', issuer: 'login.example' },
       'error mcpServers.a.auth.issuer: must be a URL that begins with https://',
     ],
+    [{ mode: 'login', assumePkce: 1 }, 'error mcpServers.a.auth.assumePkce: must be true or false'],
     [{ mode: 'login', allowPrivate: 'yes' }, 'error mcpServers.a.auth.allowPrivate: must be true or false'],
   ])('that cannot be used is an error of the server: %j', async (auth, problem) => {
     expect(await read(auth)).toMatchObject({ isUsable: false, problems: [problem] });
