@@ -242,7 +242,7 @@ it('GitHub: a server whose authorization server registers nobody, and gives opaq
 });
 
 it.each([undefined, true] as const)(
-  'Entra ID behind a gateway, which hides that it supports PKCE, with assumePkce: %s',
+  'Entra ID behind a gateway, which hides that it supports PKCE, with assumePkce: %s (AUTH-C-022)',
   async (assumePkce) => {
     const us = await company();
     const app = {
