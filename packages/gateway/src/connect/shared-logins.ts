@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
+import type { ClusterStore } from '@isthmus/sdk/internal/cluster/store.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { LoginRecord, LoginStore } from '@isthmus/sdk/internal/oauth/store/login-record.js';
 
@@ -9,7 +10,7 @@ import type { LoginRecord, LoginStore } from '@isthmus/sdk/internal/oauth/store/
  * not used for 90 days is forgotten. The store can neither read a login nor put one in the place of another.
  */
 export function clusterLoginStore(
-  { store, keys }: Pick<Cluster, 'store' | 'keys'>,
+  { store, keys }: { readonly store: ClusterStore; readonly keys: Cluster['keys'] },
   clock: Clock = systemClock,
 ): LoginStore {
   const sealerOf = (name: string) => keys.sealer('record', name);
@@ -54,7 +55,7 @@ export function clusterLoginStore(
  * One member at a time. A lock whose holder has died is free after 30 s. A holder that needs longer gives up only its own lock:
  * the name that it took it by is random.
  */
-async function takeLock(store: Cluster['store'], name: string, clock: Clock): Promise<() => Promise<void>> {
+async function takeLock(store: ClusterStore, name: string, clock: Clock): Promise<() => Promise<void>> {
   const by = randomBytes(12).toString('base64url');
   const until = clock.now() + LOCK_MS;
   for (;;) {
