@@ -185,6 +185,7 @@ export class Endpoint {
 
   readonly #onBytes = (bytes: Buffer, admitted: AdmittedRequest): void => {
     const replicas = this.#replicas;
+    if (admitted.exchange instanceof GrantedExchange) admitted.exchange.look(bytes);
     const id = replicas && this.#hasSessions ? sessionIdOf(admitted) : undefined;
     if (id === undefined) return this.#serveBytes(bytes, admitted);
     replicas!.serveSession(id, { admitted, body: bytes }, () => this.#serveBytes(bytes, admitted));

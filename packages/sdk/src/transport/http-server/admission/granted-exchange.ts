@@ -1,4 +1,5 @@
 import type { RequestFacts } from '../../../exchange/call.js';
+import { decodeLine } from '../../../wire/codec.js';
 import {
   ExchangeFacts,
   type HttpBody,
@@ -18,6 +19,7 @@ export class GrantedExchange implements HttpExchange {
   readonly #watch: GrantWatch;
   #gone: (() => void)[] | undefined;
   #stream: HttpStream | undefined;
+  #isWait = false;
 
   constructor(inner: HttpExchange, grant: Grant, watch: GrantWatch) {
     this.#inner = inner;
@@ -45,9 +47,20 @@ export class GrantedExchange implements HttpExchange {
     return this.#inner.remote;
   }
 
-  /** It only carries notifications. A running call, in contrast, may finish after its token has expired. */
-  get isSubscription(): boolean {
-    return this.method === 'GET' || this.header('mcp-method')?.trim() === 'subscriptions/listen';
+  /**
+   * It only waits for what happens elsewhere: for notifications, or for the end of a task, which goes on. A running call, in
+   * contrast, may finish after its token has expired.
+   */
+  get isWait(): boolean {
+    if (this.#isWait || this.method === 'GET') return true;
+    return this.header('mcp-method')?.trim() === 'subscriptions/listen';
+  }
+
+  /** Looks at the body of a request: legacy requests do not have their method in a header. */
+  look(body: Buffer): void {
+    if (!body.includes(TASK_WAIT)) return;
+    const message = decodeLine(body);
+    this.#isWait = message.kind === 'request' && message.method === TASK_WAIT;
   }
 
   header(name: string): string | undefined {
@@ -135,7 +148,7 @@ export class GrantWatch {
     try {
       for (const exchange of [...this.#open]) {
         const standing = await standingOf(exchange.grant);
-        if (standing === 'revoked' || (standing === 'expired' && exchange.isSubscription)) {
+        if (standing === 'revoked' || (standing === 'expired' && exchange.isWait)) {
           exchange.end(ENDED[standing]);
         }
       }
@@ -163,6 +176,8 @@ async function standingOf(grant: Grant): Promise<CredentialState> {
     return 'good';
   }
 }
+
+const TASK_WAIT = 'tasks/result';
 
 const ENDED = {
   expired: 'the token has expired: authorize again',
