@@ -34,7 +34,11 @@ describe.skipIf(!hasClusterTools || SEEDS.length === 0)(
         const runs = stage.runs();
         if (process.env['ISTHMUS_CHAOS_VERBOSE'])
           console.log(JSON.stringify({ did, ends: tally(outcomes) }, null, 2));
-        expect(outcomes.flatMap((each) => faultOf(each, runs.get(each.token) ?? 0) ?? [])).toEqual([]);
+        const faults = outcomes.flatMap((each) => faultOf(each, runs.get(each.token) ?? 0) ?? []);
+        const gone = outcomes.filter(({ end }) => end.kind === 'error' && end.error.isSessionGone);
+        if (faults.length > 0 || (of === 'replicas' && gone.length > 0))
+          stage.keepTrace(`${seed}-${of}-${Date.now()}`);
+        expect(faults).toEqual([]);
         expect(complaints).toEqual([]);
         expect(await stage.leftovers()).toEqual([]);
         // Each run belongs to a call.
@@ -43,7 +47,6 @@ describe.skipIf(!hasClusterTools || SEEDS.length === 0)(
         // Otherwise nothing was proven.
         expect(outcomes.filter(({ end }) => end.kind === 'answer').length).toBeGreaterThan(10);
         if (of === 'replicas') {
-          const gone = outcomes.filter(({ end }) => end.kind === 'error' && end.error.isSessionGone);
           expect(gone.map(({ client, end }) => [client, end])).toEqual([]);
         }
       },

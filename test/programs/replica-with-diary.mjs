@@ -1,6 +1,8 @@
 // A replica of a cluster whose tools write each token that they were given into a diary, in one write that others cannot
 // interrupt. So even a process that is killed leaves a true account of what it ran.
-// node replica-with-diary.mjs PORT DIARY, with REDIS_URL and CLUSTER_SECRET. SIGTERM drains it.
+// node replica-with-diary.mjs PORT DIARY, with REDIS_URL and CLUSTER_SECRET, and TRACE for all HTTP messages. SIGTERM
+// drains it.
+import './trace-http.mjs';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, inputRequired, jsonSchema, serve } from '@isthmus/sdk';

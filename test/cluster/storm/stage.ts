@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, fixture } from '../../support/child.js';
@@ -23,6 +23,8 @@ export interface Stage {
   leftovers(): Promise<readonly string[]>;
   /** How often each token was run. */
   runs(): ReadonlyMap<string, number>;
+  /** Keeps what the replicas have noted, for people: ISTHMUS_CHAOS_TRACE is a folder. */
+  keepTrace(name: string): void;
   close(): Promise<void>;
 }
 
@@ -30,13 +32,20 @@ export async function openStage(count: number): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-storm-'));
   const diary = join(folder, 'diary');
   writeFileSync(diary, '');
+  const kept = process.env['ISTHMUS_CHAOS_TRACE'];
+  const trace = join(folder, 'trace');
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
   const redis = await startRedis();
   const link = await startTcpProxy(redis.port);
   const start = async (place: number) => {
     const child = new Child(fixture('replica-with-diary.mjs'), {
       args: [String(ports[place]), diary],
-      env: { PATH: process.env['PATH'] ?? '', REDIS_URL: `redis://127.0.0.1:${link.port}`, CLUSTER_SECRET },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        REDIS_URL: `redis://127.0.0.1:${link.port}`,
+        CLUSTER_SECRET,
+        ...(kept !== undefined && { TRACE: trace }),
+      },
     });
     await child.until('its address', () => child.messages.length > 0);
     return child;
@@ -71,6 +80,7 @@ export async function openStage(count: number): Promise<Stage> {
       ];
     },
     runs: () => countEach(readFileSync(diary, 'utf8').split('\n').filter(Boolean)),
+    keepTrace: (name) => void (kept !== undefined && copyFileSync(trace, join(kept, name))),
     async close() {
       await nginx.stop();
       await Promise.all(replicas.map((child) => child?.reap()));

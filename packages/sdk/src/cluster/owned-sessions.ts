@@ -91,12 +91,14 @@ export class OwnedSessions {
     return ownership && this.#doubtful.has(ownership) ? this.#confirm(ownership) : undefined;
   }
 
-  /** There is a sign that another member has the session. Settles as `confirm` does. */
-  async doubt(id: string): Promise<void> {
+  /** There is a sign that another member has the session. `unsure`: the store did not answer. */
+  async doubt(id: string): Promise<'ours' | 'lost' | 'unsure'> {
     const ownership = this.#owned.get(id);
-    if (!ownership) return;
+    if (!ownership) return 'lost';
     this.#doubtful.add(ownership);
     await this.#confirm(ownership);
+    if (this.#owned.get(id) !== ownership) return 'lost';
+    return ownership.isStale ? 'unsure' : 'ours';
   }
 
   /** Takes over a session that has no owner, or whose owner is `from`. */

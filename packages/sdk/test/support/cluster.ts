@@ -74,19 +74,23 @@ export async function startMember(server: Server, options: ClusterOptions): Prom
 
 export interface CuttableStore extends ClusterStore {
   cut: boolean;
+  /** What was called while it was cut off. */
+  readonly refused: readonly string[];
 }
 
 /** A store that can be out of reach for one member. */
 function cuttable(store: ClusterStore): CuttableStore {
-  const state = { cut: false };
+  const state = { cut: false, refused: [] as string[] };
   return new Proxy(store as CuttableStore, {
     get(_, name: keyof CuttableStore) {
-      if (name === 'cut') return state.cut;
+      if (name === 'cut' || name === 'refused') return state[name];
       const member: unknown = store[name as keyof ClusterStore];
       if (typeof member !== 'function') return member;
       return (...args: unknown[]) => {
-        if (state.cut && name !== 'subscribe' && name !== 'onBack')
+        if (state.cut && name !== 'subscribe' && name !== 'onBack') {
+          state.refused.push(String(name));
           return Promise.reject(new Error('cut off'));
+        }
         return member.apply(store, args);
       };
     },

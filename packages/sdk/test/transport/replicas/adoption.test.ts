@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { eventually } from '../../../../../test/support/until.js';
 import { sessionKey } from '../../../src/cluster/session-id.js';
 import { createServer, type Server } from '../../../src/index.js';
@@ -349,14 +350,7 @@ describe('a member that was stopped for so long that another one has its session
 
 describe('an answer to a question of the member that has taken the session over', () => {
   it('reaches it by way of the first member, which does not know of that yet', async () => {
-    const members = await startMembers(2, () => {
-      const server = createServer({ name: 'ask', version: '1' });
-      server.tool('ask', {}, async (_args, ctx) => {
-        const requestedSchema = { type: 'object', properties: {} } as const;
-        return (await ctx.elicit({ message: 'Who?', requestedSchema })).action;
-      });
-      return server;
-    });
+    const members = await startMembers(2, asking);
     const [first, second] = members as [TestMember, TestMember];
     const session = await openWandering(urlsOf(members), { capabilities: { elicitation: {} } });
     first.store.cut = true;
@@ -369,7 +363,64 @@ describe('an answer to a question of the member that has taken the session over'
     expect((await session.post(answer, 0)).status).toBe(202);
     expect(await call.next()).toMatchObject({ id: 1, result: { content: [{ text: 'decline' }] } });
   });
+
+  // In a storm: a process that was stopped for 6.5 seconds woke up without a connection to Redis, accepted the answer with
+  // 202, and the call waited in vain.
+  it('waits at the first member until that has reached the store, and is never accepted in vain', async () => {
+    const members = await startMembers(2, asking);
+    const [first, second] = members as [TestMember, TestMember];
+    const session = await openWandering(urlsOf(members), { capabilities: { elicitation: {} } });
+    first.store.cut = true;
+    await second.cluster.members.fence(first.id);
+    const call = await session.open(legacyCall(1, 'ask'), 1);
+    const question = await call.next();
+    expect(question.id).toBe(2 ** 32);
+    let isAnswered = false;
+    const sent = { jsonrpc: '2.0', id: question.id, result: { action: 'decline' } };
+    const answered = session.post(sent, 0).finally(() => {
+      isAnswered = true;
+    });
+    await until('the first member has asked the store', () => first.store.refused.includes('put'));
+    await pause(50);
+    expect(isAnswered).toBe(false);
+    first.store.cut = false;
+    expect((await answered).status).toBe(202);
+    expect(await call.next()).toMatchObject({ id: 1, result: { content: [{ text: 'decline' }] } });
+    expect(first.cluster.sessions.size).toBe(0);
+  });
+
+  it('is refused with a time to come back, if the first member cannot reach the store for long', async () => {
+    const clock = new FakeClock();
+    const members = await startMembers(2, asking, { http: { clock } });
+    const [first, second] = members as [TestMember, TestMember];
+    const session = await openWandering(urlsOf(members), { capabilities: { elicitation: {} } });
+    first.store.cut = true;
+    await second.cluster.members.fence(first.id);
+    const call = await session.open(legacyCall(1, 'ask'), 1);
+    const { id } = await call.next();
+    const refused = session.post({ jsonrpc: '2.0', id, result: { action: 'decline' } }, 0);
+    await until('the first member has asked the store', () => first.store.refused.includes('put'));
+    const stop = setInterval(() => clock.advance(250), 5);
+    onTestFinished(() => clearInterval(stop));
+    const { status, headers } = await refused;
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    // A member that has no doubt hands it on at once.
+    expect(
+      (await session.post({ jsonrpc: '2.0', id, result: { action: 'accept', content: {} } }, 1)).status,
+    ).toBe(202);
+    expect(await call.next()).toMatchObject({ id: 1, result: { content: [{ text: 'accept' }] } });
+  });
 });
+
+/** A server whose tool waits for the answer of the client. */
+function asking(): Server {
+  const server = createServer({ name: 'ask', version: '1' });
+  server.tool('ask', {}, async (_args, ctx) => {
+    const requestedSchema = { type: 'object', properties: {} } as const;
+    return (await ctx.elicit({ message: 'Who?', requestedSchema })).action;
+  });
+  return server;
+}
 
 describe('a member that ends in order', () => {
   it('waits for the answers that it has handed on to others', async () => {

@@ -150,6 +150,6 @@ type Step = RoutedRequest | 'busy' | 'again' | 'wait';
 type TakeOver = 'here' | 'unknown' | 'unsure' | 'busy' | { readonly by: string };
 
 /** How long a request waits for the owner of its session. Official clients give up for good when they get an error. */
-const HOLD_MS = 8000;
+export const HOLD_MS = 8000;
 const LONGEST_PAUSE_MS = 400;
 const MAX_MOVED = 100_000;

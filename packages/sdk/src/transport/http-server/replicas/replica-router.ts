@@ -12,7 +12,7 @@ import type { SessionConnection, SessionContinuity } from '../sessions/session-c
 import type { AdoptedSession } from '../sessions/sessions.js';
 import type { EndpointReplicas, ReplicatedEndpoint, WholeRequest } from './endpoint-replicas.js';
 import { Homes, NEW_SESSION } from './find-home.js';
-import { OwnerSearch, type RoutedRequest } from './find-owner.js';
+import { HOLD_MS, OwnerSearch, type RoutedRequest } from './find-owner.js';
 import { Handover } from './handover.js';
 import { keepSession } from './keep-session.js';
 import { endLostCalls, eventEpoch, isForCall, questionEpoch } from './session-messages.js';
@@ -175,12 +175,34 @@ export class ReplicaRouter implements EndpointReplicas {
 
   /**
    * The question was asked, or the stream begun, by a process that has taken the session over from this one, which does not
-   * know that yet.
+   * know that yet. This process cannot serve it: an answer would be accepted and help no call. Where the store does not
+   * answer (a process that was stopped for long has to connect to it again), the request waits.
    */
   async #passToLaterOwner(id: string, whole: WholeRequest, serve: () => void): Promise<void> {
-    await within(this.#endpoint.settings.clock, CONFIRM_MS, this.#cluster.sessions.doubt(id));
-    if (this.#endpoint.sessions.find(id, whole.admitted.principal)) serve();
-    else this.serveSession(id, whole, serve);
+    const { admitted } = whole;
+    const { clock } = this.#endpoint.settings;
+    let isWanted = true;
+    admitted.exchange.onGone(() => {
+      isWanted = false;
+    });
+    for (const until = clock.now() + HOLD_MS; isWanted && clock.now() < until; ) {
+      let found: 'ours' | 'lost' | 'unsure' = 'unsure';
+      const asked = this.#cluster.sessions.doubt(id).then((answer) => {
+        found = answer;
+      });
+      await within(clock, CONFIRM_MS, asked);
+      switch (found as 'ours' | 'lost' | 'unsure') {
+        case 'ours':
+          return serve();
+        case 'lost':
+          return this.serveSession(id, whole, serve);
+      }
+      // The member that has handed it on asks the store itself.
+      if (refusedAsNotHere(admitted)) return;
+      if (this.#isStopped) return this.#routeAway(whole, undefined);
+      await this.#handover.pause(CONFIRM_MS);
+    }
+    if (isWanted) busy(admitted, 'The process of this session cannot be found');
   }
 
   /** Hands the next round of a parked call to the member that has the call. False: it is for this process. */
