@@ -15,11 +15,12 @@ export function auditCalls(
   if (!audit) return inner;
   const began = (peer: Peer, method: string, opening: Promise<unknown>, uri?: string): void => {
     if (!audit.isActive()) return;
+    const subscription = { server, peer, clientId: peer.clientId, method, uri };
     opening.then(
-      () => writeSubscription(audit, { server, peer, method, uri }, 'ok'),
+      () => writeSubscription(audit, subscription, 'ok'),
       (error: unknown) => {
         const { outcome, errorType } = failureOf(error);
-        writeSubscription(audit, { server, peer, method, uri }, refusalOf(error) ?? outcome, errorType);
+        writeSubscription(audit, subscription, refusalOf(error) ?? outcome, errorType);
       },
     );
   };
@@ -72,20 +73,22 @@ export function auditCalls(
 interface Subscription {
   readonly server: string;
   readonly peer: Peer;
+  /** Read when it begins: a later request of the session may have another one. */
+  readonly clientId: string | undefined;
   readonly method: string;
   readonly uri: string | undefined;
 }
 
 function writeSubscription(
   audit: CallAudit,
-  { server, peer, method, uri }: Subscription,
+  { server, peer, clientId, method, uri }: Subscription,
   outcome: AuditOutcome,
   error?: string,
 ): void {
   audit[outcome === 'denied' ? 'refuse' : 'write']({
     time: new Date().toISOString(),
     correlationId: correlationOf(undefined),
-    ...{ principal: peer.principal, clientId: undefined, remote: peer.remote, server, method },
+    ...{ principal: peer.principal, clientId, remote: peer.remote, server, method },
     ...{ tool: undefined, prompt: undefined, uri, outcome, error },
     ...{ scopes: undefined, durationMs: undefined },
   });

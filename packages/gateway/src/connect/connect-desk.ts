@@ -49,6 +49,12 @@ export class ConnectDesk {
     return `${this.#options.base()}/connect/callback`;
   }
 
+  /** Ends every state, so that a browser that comes back to another member is given to this one. */
+  get stateSuffix(): string | undefined {
+    const member = this.#options.member?.();
+    return member === undefined ? undefined : `.${member}`;
+  }
+
   serve(name: string, server: ConnectServer): void {
     this.#servers.set(name, server);
   }
@@ -72,18 +78,13 @@ export class ConnectDesk {
     } else exchange.respond(405, { allow: 'GET, POST' });
   }
 
-  /** Whether this process waits for a browser that comes back with this state. */
-  hasVisit(state: string): boolean {
-    return this.#visits.has(state);
-  }
-
   async #open(exchange: HttpExchange, query: URLSearchParams): Promise<void> {
     const ticket = this.tickets.find(query.get('t') ?? '');
     if (!ticket) return showPage(exchange, 404, OVER);
     const { identity } = this.#options;
     if (!identity) return showPage(exchange, 200, codeForm(ticket.id, ticket.server, ''));
     const cookie = this.#newId();
-    const pending = await identity.begin(this.redirectUri);
+    const pending = await identity.begin(this.redirectUri, this.stateSuffix);
     this.#keep(pending.state, { kind: 'identity', ticket, cookie, pending });
     sendTo(exchange, pending.url.href, this.#cookie(cookie));
   }
@@ -104,7 +105,7 @@ export class ConnectDesk {
   async #callback(exchange: HttpExchange, query: URLSearchParams): Promise<void> {
     const state = query.get('state') ?? '';
     const visit = this.#visits.get(state);
-    if (!visit || visit.kind === 'consent' || !this.cookiesOf(exchange).includes(visit.cookie)) {
+    if (!visit || visit.kind === 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 400, OVER);
     }
     this.#visits.delete(state);
@@ -147,7 +148,7 @@ export class ConnectDesk {
   /** AUTH-G-008: the state is made after the consent, right before the redirect. */
   async #consented(exchange: HttpExchange, id: string): Promise<void> {
     const visit = this.#visits.get(id);
-    if (visit?.kind !== 'consent' || !this.cookiesOf(exchange).includes(visit.cookie)) {
+    if (visit?.kind !== 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 403, OVER);
     }
     this.#visits.delete(id);
@@ -181,7 +182,7 @@ export class ConnectDesk {
   }
 
   /** The visits that the browser has begun. */
-  cookiesOf(exchange: HttpExchange): readonly string[] {
+  #cookiesOf(exchange: HttpExchange): readonly string[] {
     const all = (exchange.header('cookie') ?? '').split(';').map((each) => each.trim());
     const own = all.filter((each) => each.startsWith(this.#cookieName));
     return own.map((each) => each.slice(each.indexOf('=') + 1));

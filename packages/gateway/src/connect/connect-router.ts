@@ -7,7 +7,7 @@ import type { ConnectDesk } from './connect-desk.js';
 
 /**
  * Gives a page of the connect desk to the member of the cluster that has begun the visit: a browser may reach any of them. The
- * ids of tickets and visits end with the name of that member.
+ * ids of tickets and visits, and the states, end with the name of that member.
  */
 export class ConnectRouter {
   readonly #desk: ConnectDesk;
@@ -37,7 +37,7 @@ export class ConnectRouter {
   #route(path: string, exchange: HttpExchange, body: Buffer | undefined): void {
     const query = new URLSearchParams(exchange.target.split('?')[1] ?? '');
     const form = new URLSearchParams(body?.toString());
-    const to = this.#otherOwner(path, exchange, query, form);
+    const to = this.#otherOwner(path, query, form);
     const serve = () => this.#desk.answer(path, exchange, query, form);
     if (!to || exchange instanceof PeerExchange) return serve();
     const whole = { admitted: { exchange, principal: undefined, headers: {} }, body };
@@ -47,17 +47,15 @@ export class ConnectRouter {
     );
   }
 
-  #otherOwner(path: string, exchange: HttpExchange, query: URLSearchParams, form: URLSearchParams) {
+  #otherOwner(path: string, query: URLSearchParams, form: URLSearchParams) {
     const members = this.#cluster?.members;
     if (!members) return undefined;
-    const isCallback = path === '/connect/callback';
-    if (isCallback && this.#desk.hasVisit(query.get('state') ?? '')) return undefined;
-    const ids = isCallback
-      ? this.#desk.cookiesOf(exchange)
-      : [query.get('t'), form.get('t'), form.get('visit')].filter((id) => id !== null);
-    const owners = ids.flatMap((id) => /\.(\w{1,32})$/.exec(id)?.[1] ?? []);
-    const other = owners.find((owner) => !members.isSelf(owner));
-    return other === undefined ? undefined : members.find(other);
+    const named =
+      path === '/connect/callback'
+        ? query.get('state')
+        : (query.get('t') ?? form.get('t') ?? form.get('visit'));
+    const owner = /\.(\w{1,32})$/.exec(named ?? '')?.[1];
+    return owner === undefined || members.isSelf(owner) ? undefined : members.find(owner);
   }
 }
 

@@ -26,8 +26,8 @@ export interface ConnectIdentityOptions {
 
 /** Finds out who sits in front of a browser. */
 export interface IdentityProof {
-  /** The page of the authorization server to send the browser to. */
-  begin(redirectUri: string): Promise<PendingAuthorization>;
+  /** The page of the authorization server to send the browser to. `stateSuffix` ends the state that it comes back with. */
+  begin(redirectUri: string, stateSuffix: string | undefined): Promise<PendingAuthorization>;
   /** The principal of the person who came back from there. */
   finish(pending: PendingAuthorization, response: URLSearchParams): Promise<string | undefined>;
 }
@@ -45,12 +45,12 @@ export function proveIdentity(
   const rule = addressRule({ server: new URL(issuer), allowPrivate: true });
   const http = createOAuthHttp({ rule });
   return {
-    async begin(redirectUri) {
+    async begin(redirectUri, stateSuffix) {
       const found = { http, rule, assumePkce: true, onWarning: () => {} };
       const metadata = await findAuthorizationServer(issuer, found);
       if (!metadata) throw new IsthmusError('UNAUTHORIZED', `${issuer} publishes no metadata`);
-      const request = { metadata, clientId, redirectUri, state: newState(), scopes, resource, settings };
-      return prepareAuthorization(request);
+      const state = newState(stateSuffix);
+      return prepareAuthorization({ metadata, clientId, redirectUri, state, scopes, resource, settings });
     },
     async finish(pending, response) {
       const code = readAuthorizationResponse(response, pending);

@@ -1,6 +1,6 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import type { UrlSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import { given, type UrlSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import { oauth } from '@isthmus/sdk/internal/oauth/oauth.js';
 import type { ServerLogin } from '@isthmus/sdk/internal/oauth/server-login.js';
@@ -58,7 +58,7 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       ...common,
       store: logins.of(ticket.principal),
       clientName: 'Isthmus gateway',
-      callback: { url: desk.redirectUri },
+      callback: { url: desk.redirectUri, ...given({ stateSuffix: desk.stateSuffix }) },
       open: (page) => opened.resolve(page),
     }).login(server);
     const done = login.login(ticket.challenge).then(async () => {

@@ -51,6 +51,22 @@ describe('a caller that may only use tools', () => {
     expect(closed.text).not.toContain('list_changed');
   });
 
+  it('is in the audit log with its client when it subscribes', async () => {
+    const file = join(freshFolder(), 'audit.jsonl');
+    const house = await scopedHouse(TOOLS_ONLY, { audit: { file } });
+    for (const path of ['/mcp/files', '/mcp']) await honoured(house, path, 'ada/mcp:read', ALL);
+    await house.operation.close();
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const begun = lines.map((line) => JSON.parse(line)).filter(({ method }) => method.endsWith('/listen'));
+    expect(begun.map(({ server, clientId }) => [server, clientId])).toEqual([
+      ...[
+        ['files', 'app-of-ada'],
+        ['files', 'app-of-ada'],
+        ['mail', 'app-of-ada'],
+      ],
+    ]);
+  });
+
   it('cannot subscribe to a resource in a session of the legacy era, and that is written down', async () => {
     const file = join(freshFolder(), 'audit.jsonl');
     const house = await scopedHouse(TOOLS_ONLY, { audit: { file } });
@@ -67,6 +83,7 @@ describe('a caller that may only use tools', () => {
     const subscriptions = lines.map((line) => JSON.parse(line)).filter(({ uri }) => uri === 'memo://1');
     expect(subscriptions[0]).toMatchObject({
       principal: 'jwt:https://login.example|ada',
+      clientId: 'app-of-ada',
       method: 'resources/subscribe',
       outcome: 'denied',
     });

@@ -1,4 +1,5 @@
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import { joinCluster, memoryStore } from '@isthmus/sdk/internal/transport/cluster.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
@@ -11,18 +12,16 @@ import type { House } from '../support/secured-gateway.js';
 const PATH = '/mcp/issues';
 const SECRET = 'a secret of a test, with enough characters';
 
-/** Two gateways with one store, behind a balancer that sends each request to either of them. */
-async function twoHouses() {
+/** Gateways with one store, behind a balancer that sends each request to any of them. */
+async function severalHouses(count = 2) {
   const us = await company();
   const state = { account: 'user-1' };
   const upstream = await upstreamStage({ account: () => state.account });
   const store = memoryStore();
-  const clusters = [
-    await joinCluster({ secret: SECRET, store }),
-    await joinCluster({ secret: SECRET, store }),
-  ];
+  const clusters: Cluster[] = [];
+  for (let at = 0; at < count; at += 1) clusters.push(await joinCluster({ secret: SECRET, store }));
   await eventually(() => {
-    for (const { members } of clusters) if (members.all.length < 2) throw new Error('not all joined');
+    for (const { members } of clusters) if (members.all.length < count) throw new Error('not all joined');
   });
   const unit = remote('issues', upstream.server.url, { mode: 'per-user' });
   const connect = { publicUrl: 'https://gateway.example' };
@@ -56,7 +55,7 @@ describe('two members of a cluster', () => {
   it.each([0, 1])(
     'open the page for each other, and have the login in common (begun at %i)',
     async (first) => {
-      const { us, state, houses } = await twoHouses();
+      const { us, state, houses } = await severalHouses();
       const [here, there] = first === 0 ? [houses[0]!, houses[1]!] : [houses[1]!, houses[0]!];
       const token = await us.tokenOf('alice');
       state.account = 'alice-there';
@@ -80,8 +79,29 @@ describe('two members of a cluster', () => {
     },
   );
 
+  it('a browser with pages of both comes back to the one that its state names, also by way of a third', async () => {
+    const { us, houses } = await severalHouses(3);
+    const origins = houses.map(({ origin }) => origin);
+    /** All that comes back reaches the third member. */
+    const visitor = new Visitor();
+    visitor.resolve = (url) => {
+      if (url.host !== 'gateway.example') return url;
+      return new URL(url.pathname + url.search, origins[url.pathname === '/connect/callback' ? 2 : 0]);
+    };
+    const consents: { text: string; url: string }[] = [];
+    for (const [at, name] of ['alice', 'bob'].entries()) {
+      const question = questionIn(await callAs(houses[at]!, PATH, await us.tokenOf(name), 'connect'));
+      const code = /code (\S+)\./.exec(question.message)![1]!;
+      consents.push(await visitor.send(await visitor.open(question.url), { code }));
+    }
+    // The browser has cookies of two members now.
+    for (const consent of consents) {
+      expect((await visitor.send(consent)).text).toContain('issues is connected.');
+    }
+  });
+
   it('the page opens nothing for another browser, at either of them', async () => {
-    const { us, houses } = await twoHouses();
+    const { us, houses } = await severalHouses();
     const question = questionIn(await callAs(houses[0]!, PATH, await us.tokenOf('alice'), 'connect'));
     const origins = houses.map(({ origin }) => origin);
     const visitor = new BalancedVisitor(origins);

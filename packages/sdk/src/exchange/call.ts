@@ -31,6 +31,8 @@ export interface Peer {
   readonly remote?: string | undefined;
   /** What the token of a subscription may be used for. A call has that of its own request (`Call.request`). */
   readonly scopes?: readonly string[] | undefined;
+  /** The OAuth client of a subscription, likewise. */
+  readonly clientId?: string | undefined;
 }
 
 /** What the `_meta` of a modern request declares, read and checked. */

@@ -24,8 +24,9 @@ export interface AuthorizationRequest {
   readonly settings: OAuthSettings;
 }
 
-export function newState(): string {
-  return lib.generateRandomState();
+/** `suffix`: for a program that has to know where the response belongs. */
+export function newState(suffix = ''): string {
+  return `${lib.generateRandomState()}${suffix}`;
 }
 
 /** Makes the URL of an authorization request with PKCE. */

@@ -90,7 +90,7 @@ async function grantByCode(
 ): Promise<Granted> {
   const { facts, settings, network } = context;
   const { metadata, resource } = facts;
-  const state = (await settings.hooks?.state?.()) || newState();
+  const state = (await settings.hooks?.state?.()) || newState(settings.callback.stateSuffix);
   const listener =
     settings.callback.url === undefined ? await openListener(identity, settings, state) : undefined;
   const redirectUri = listener?.redirectUri ?? settings.callback.url!;

@@ -86,6 +86,8 @@ export interface CallbackSettings {
   readonly path?: string;
   /** The redirect URI itself. Nothing listens there: the response is given with `ask.callback` or `finish()`. */
   readonly url?: string;
+  /** Ends the `state` of the request, for a program that has to know where the response belongs. Letters, digits and dots. */
+  readonly stateSuffix?: string;
 }
 
 /** Questions that a login may have for the user. */

@@ -63,8 +63,8 @@ import { ServerQuestions } from './server-questions.js';
 export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly era = 'legacy';
   readonly revision: LegacyRevision;
-  /** `scopes`: of the last request that subscribed to something. */
-  readonly peer: Peer & { scopes?: readonly string[] | undefined };
+  /** `scopes` and `clientId`: of the last request that subscribed to something. */
+  readonly peer: Peer & { scopes?: readonly string[] | undefined; clientId?: string | undefined };
   readonly #side: ServerDialectContext;
   readonly #questions: ServerQuestions;
   readonly #subscribed = new SubscribedUris();
@@ -95,11 +95,16 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     this.#questions = new ServerQuestions(side, this.peer, this.revision);
   }
 
+  #learnGrant(id: InboundCall['id']): void {
+    const { scopes, clientId } = this.requestOf(id) ?? {};
+    Object.assign(this.peer, { scopes, clientId });
+  }
+
   /** Answers the `initialize` that opened this session. False if the service refuses the session. */
   welcome(id: InboundCall['id']): boolean {
     const { service, connection } = this.#side;
     this.#declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
-    this.peer.scopes = this.requestOf(id)?.scopes;
+    this.#learnGrant(id);
     try {
       this.#keeper = service.session?.(this.#served());
     } catch (error) {
@@ -333,7 +338,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
         if (method === 'resources/subscribe') this.#subscribed.add(uri);
         else this.#subscribed.delete(uri);
         if (!this.#keeper) return {};
-        this.peer.scopes = this.requestOf(id)?.scopes;
+        this.#learnGrant(id);
         return this.#subscribeThere(this.#keeper, method, uri);
       }
       default:

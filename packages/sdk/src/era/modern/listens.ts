@@ -48,8 +48,9 @@ export class Listens {
     this.#open.add(listen);
     inbound.running = { cancel: () => this.#remove(listen) };
     if (this.#service.listen) {
-      const scopes = this.#connection.factsOf?.(inbound.id)?.scopes;
-      return this.#openUpstream(listen, scopes ? { ...peer, scopes } : peer);
+      const facts = this.#connection.factsOf?.(inbound.id);
+      const { scopes, clientId } = facts ?? {};
+      return this.#openUpstream(listen, scopes || clientId ? { ...peer, scopes, clientId } : peer);
     }
     if (asked.taskIds && this.#service.watchTasks && hasTasks(capabilities)) {
       return this.#openWithTasks(listen, peer, asked.taskIds);
