@@ -53,7 +53,7 @@ describe.skipIf(!hasClusterTools)(
       });
       const { stdout } = await isthmus('status', '--all');
       for (const replica of await replicaIds()) expect(stdout).toContain(`${replica}  `);
-      expect(stdout).toMatch(/^notes {3}3 of 3 {2,}3 /m);
+      expect(stdout).toMatch(/^notes {3}each {2}local {6}3 of 3 {2,}3 /m);
       expect(stdout).toContain('Everything is ok: 3 processes.');
       expect((await answers()).map(({ replica, state }) => [replica, state])).toEqual(
         expect.arrayContaining((await replicaIds()).map((replica) => [replica, 'ready'])),

@@ -33,7 +33,7 @@ import { AuthServerMirror } from './http/mirror-auth-server.js';
 import { publicBase } from './http/resource-at.js';
 import { CallerTokens } from './personal/caller-tokens.js';
 import type { OwnLoginsOptions } from './personal/own-logins.js';
-import { Placement } from './placement/placement.js';
+import { Placement, type ServerPlacement } from './placement/placement.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
 import { type GatewayServerSpec, validateServer } from './server-definition.js';
@@ -158,7 +158,9 @@ class MultiServerGateway implements Gateway {
       clock,
     });
     this.#access = new AccessPolicy(options.access);
-    this.#placement = cluster && new Placement({ cluster, separator: options.separator ?? '__' });
+    const { separator = '__', endpoint } = options;
+    const hasPrincipals = endpoint?.authenticate !== undefined;
+    this.#placement = cluster && new Placement({ cluster, separator, hasPrincipals });
     this.#connect = this.#openConnect();
     this.#connectPages = this.#connect && new ConnectRouter(this.#connect.desk, cluster);
     this.#places = new ServedPlaces({
@@ -288,7 +290,7 @@ class MultiServerGateway implements Gateway {
       ready: statuses.every(isNotMissed),
       servers,
       configProblem: this.configProblem,
-      ...(cluster && { cluster: clusterStatus(cluster, this.definitions) }),
+      ...(cluster && { cluster: clusterStatus(cluster, this.definitions, this.placements()) }),
     };
     return redactor ? JSON.parse(redactor.json(JSON.stringify(status))) : status;
   }
@@ -363,6 +365,10 @@ class MultiServerGateway implements Gateway {
 
   isElsewhere(name: string): boolean {
     return this.#placement?.isElsewhere(this.unit(name).definition) ?? false;
+  }
+
+  placements(): Readonly<Record<string, ServerPlacement>> {
+    return this.#placement?.describe(this.definitions) ?? {};
   }
 
   async #dismiss(server: GatewayServer): Promise<void> {

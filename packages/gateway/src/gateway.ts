@@ -20,6 +20,7 @@ import type { GatewayServer } from './gateway-server.js';
 import type { SsePaths } from './http/frontend.js';
 import type { RateLimit } from './limits/rate-limit.js';
 import type { CallObserver } from './pipeline/server-pipeline.js';
+import type { ServerPlacement } from './placement/placement.js';
 import type { GatewayServerSpec } from './server-definition.js';
 import type { GatewayStatus } from './server-state.js';
 import type { Redactor } from './telemetry/redactor.js';
@@ -128,6 +129,8 @@ export interface Gateway extends AsyncDisposable {
   status(): Promise<GatewayStatus>;
   /** Whether another member of the cluster has the process of this server, which all clients share. */
   isElsewhere(name: string): boolean;
+  /** Where the processes of each server are in the cluster. Empty outside of clusters. */
+  placements(): Readonly<Record<string, ServerPlacement>>;
   /** The servers that are needed and not ready. */
   unready(): Promise<readonly string[]>;
   /** Accepts no new clients, finishes running calls within the grace, and ends everything. A second call may shorten it. */

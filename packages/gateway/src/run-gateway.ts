@@ -103,7 +103,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
   learn(options.units);
   const metrics = createMetrics();
   const { cluster } = options;
-  const ofCluster = cluster && createClusterMetrics(cluster);
+  const ofCluster = cluster && createClusterMetrics(cluster, () => gateway.placements());
   const tracer = await createCallTracer({ redactor });
   const tail = createLogTail({ clean: (text) => redactor.text(text) });
 

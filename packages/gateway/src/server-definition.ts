@@ -1,3 +1,4 @@
+import { projectOf } from '@isthmus/sdk/internal/config/known-files.js';
 import {
   type LimitSettings,
   type ServerSettings,
@@ -9,7 +10,12 @@ import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
 
 /** A server of a gateway. */
-export type GatewayServerSpec = ServerSpec | UnusableServer;
+export type GatewayServerSpec = (ServerSpec & FromFile) | UnusableServer;
+
+interface FromFile {
+  /** The folder that relative paths of its configuration file start from. Not set for other servers. */
+  readonly project?: string;
+}
 
 /** A server whose configuration is wrong. It stays visible, with the reason, in the status and in the list of servers. */
 export interface UnusableServer extends ServerSettings {
@@ -32,8 +38,10 @@ export interface GatewayDefaults {
 export function withGatewayDefaults(
   spec: ServerSpec,
   { hasPrincipals, limits }: GatewayDefaults,
-): ServerSpec {
-  const rest = withoutSource({ ...spec, limits: { ...limits, ...spec.limits } });
+): ServerSpec & FromFile {
+  const project = spec.source && projectOf(spec.source.file);
+  const own = withoutSource({ ...spec, limits: { ...limits, ...spec.limits } });
+  const rest = { ...own, ...(project !== undefined && { project }) };
   if (rest.kind !== 'command') return rest;
   const ofMany = hasPrincipals && !spec.stateless ? 'per-principal' : 'shared';
   return { ...rest, processes: rest.processes ?? ofMany, start: rest.start ?? 'eager' };

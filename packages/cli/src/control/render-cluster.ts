@@ -54,7 +54,7 @@ const MEMBER_HEAD = [
   'taken over',
   'redis',
 ];
-const SERVER_HEAD = ['server', 'ready', 'processes', 'calls'];
+const SERVER_HEAD = ['server', 'home', 'placement', 'ready', 'processes', 'calls'];
 
 function memberRow(member: MemberAnswer, now: number): string[] {
   const { replica, host, state } = member;
@@ -75,10 +75,21 @@ function serverRow(name: string, all: readonly GatewayStatus[]): string[] {
   const living = sum(({ processes }) => processes.filter(({ pid }) => pid !== undefined).length);
   return [
     oneLine(name),
+    ...placeOf(name, all),
     `${ready} of ${all.length}`,
     String(living),
     String(sum(({ inFlight }) => inFlight)),
   ];
+}
+
+/** Where the processes of a server are. Members with different definitions have different homes. */
+function placeOf(name: string, all: readonly GatewayStatus[]): readonly [home: string, placement: string] {
+  const found = all.flatMap(({ cluster }) => cluster?.placements?.[name] ?? []);
+  const homes = found.map(({ placement, seat, home = `by ${seat}` }) =>
+    placement === 'local' ? 'each' : home,
+  );
+  const unique = (words: readonly string[]) => oneLine([...new Set(words)].join(', '));
+  return [unique(homes), unique(found.map(({ placement }) => placement))];
 }
 
 /** The servers that are not the same everywhere, each with the processes that differ from most. */

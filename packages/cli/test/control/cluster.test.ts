@@ -22,6 +22,7 @@ function member(replica: string, more: Partial<GatewayStatus> = {}, digest = 'sa
     store: { up: true, latencyMs: 1, failures: 0 },
     members: [],
     definitions: { notes: digest },
+    placements: { notes: { placement: 'one' as const, seat: 'everybody' as const, home: 'aaaaaaaa' } },
   };
   const answer = { ...STATUS, servers: { notes: unit('notes') }, cluster, ...more };
   return { replica, host: 'web-1', state: 'ready', answer };
@@ -33,7 +34,7 @@ describe('the processes of a cluster', () => {
     const gateway = await openFake(place, { members: [member('aaaaaaaa'), member('bbbbbbbb')] });
     const { code, stdout } = await work((context) => runStatus(undefined, { all: true }, context), place);
     expect(stdout).toContain('aaaaaaaa  web-1  0.1.0    ready');
-    expect(stdout).toContain('notes   2 of 2  0          0');
+    expect(stdout).toContain('notes   aaaaaaaa  one        2 of 2  0          0');
     expect(stdout).toContain('Everything is ok: 2 processes.');
     expect(code).toBe(0);
     expect(gateway.asked.at(-1)).toBe('members status');

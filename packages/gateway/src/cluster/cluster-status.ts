@@ -1,5 +1,7 @@
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
+import type { ServerPlacement } from '../placement/placement.js';
 import type { GatewayServerSpec } from '../server-definition.js';
+import { digestDefinition } from './definition-digest.js';
 
 /** The cluster as one of its processes sees it. */
 export interface ClusterStatus {
@@ -20,6 +22,8 @@ export interface ClusterStatus {
   readonly strangers: readonly string[];
   /** A digest of the definition of each server. Processes with the same configuration have the same digests. */
   readonly definitions: Readonly<Record<string, string>>;
+  /** Where the processes of each server are. */
+  readonly placements: Readonly<Record<string, ServerPlacement>>;
 }
 
 export interface ClusterMemberStatus {
@@ -32,7 +36,11 @@ export interface ClusterMemberStatus {
   readonly startedAt: string;
 }
 
-export function clusterStatus(cluster: Cluster, specs: readonly GatewayServerSpec[]): ClusterStatus {
+export function clusterStatus(
+  cluster: Cluster,
+  specs: readonly GatewayServerSpec[],
+  placements: ClusterStatus['placements'],
+): ClusterStatus {
   const { name, keys, members, sessions, counts, store } = cluster;
   const { isUp, latencyMs, failures } = store.health;
   const { handedOn, received, adopted } = counts;
@@ -56,9 +64,7 @@ export function clusterStatus(cluster: Cluster, specs: readonly GatewayServerSpe
       }))
       .sort((a, b) => a.startedAt.localeCompare(b.startedAt)),
     strangers: members.strangers,
-    // With the secret, because definitions can hold passwords that are easy to guess.
-    definitions: Object.fromEntries(
-      specs.map((spec) => [spec.name, keys.mac('member', JSON.stringify(spec)).toString('base64url')]),
-    ),
+    definitions: Object.fromEntries(specs.map((spec) => [spec.name, digestDefinition(keys, spec)])),
+    placements,
   };
 }

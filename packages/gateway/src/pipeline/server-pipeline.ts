@@ -1,7 +1,7 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import type { LimitSettings, ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
-import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { enforceAccess } from '../access/enforce-access.js';
 import type { ToolHints } from '../access/tool-hints.js';
@@ -39,7 +39,7 @@ export interface PipelineInputs {
   readonly hints?: ToolHints | undefined;
   /** How often each caller may call, all servers together. */
   readonly rate?: RateLimit | undefined;
-  /** Other processes count the rate of the server, too. */
+  /** Other processes count the rate of the server, and hand calls on. */
   readonly cluster?: Cluster | undefined;
   /** The limits of this server. */
   readonly limits?: LimitSettings | undefined;
@@ -91,10 +91,11 @@ export function assembleServer(bridge: Service, inputs: PipelineInputs): Service
 }
 
 function observeClients(service: Service, inputs: PipelineInputs): Service {
-  const { server, observer } = inputs;
+  const { server, observer, cluster } = inputs;
   if (!observer) return service;
   const { onClientCall: onCall, onBegin, onSession, tracer } = observer;
-  const options: ObserveOptions = { server, onCall, onBegin, onSession, tracer };
+  const handedOnBy = cluster && ((call: Call) => call.request?.handedOnBy);
+  const options: ObserveOptions = { server, onCall, onBegin, onSession, tracer, handedOnBy };
   return isLimited(inputs)
     ? observeService(service, options)
     : observeTwice(service, options, upstreamOptions(inputs, observer));

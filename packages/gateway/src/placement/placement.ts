@@ -2,6 +2,7 @@ import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
 import { chooseMember } from '@isthmus/sdk/internal/cluster/rendezvous.js';
 import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
+import { digestDefinition } from '../cluster/definition-digest.js';
 import type { GatewayServerSpec } from '../server-definition.js';
 
 /** Where the processes of a server are: in each member, or at one home for those who share a process. */
@@ -32,10 +33,21 @@ export function seatOf(
   return principal === undefined ? EVERYBODY : `principal ${principal}`;
 }
 
+/** Where the processes of a server are, for operators. */
+export interface ServerPlacement {
+  readonly placement: 'local' | 'one';
+  /** Who shares a process. */
+  readonly seat: 'everybody' | 'principal' | 'session' | undefined;
+  /** The member that has the process that all clients share. */
+  readonly home: string | undefined;
+}
+
 export interface PlacementOptions {
   readonly cluster: Cluster;
   /** Between the name of a server and that of its tool. */
   readonly separator: string;
+  /** Whether callers are authenticated. */
+  readonly hasPrincipals: boolean;
 }
 
 /**
@@ -56,7 +68,7 @@ export class Placement {
     this.#digests = Object.fromEntries(
       specs
         .filter((spec) => placementOf(spec) === 'one')
-        .map((spec) => [spec.name, keys.mac('member', JSON.stringify(spec)).toString('base64url')]),
+        .map((spec) => [spec.name, digestDefinition(keys, spec)]),
     );
     void members.say({ servers: this.#digests });
   }
@@ -81,10 +93,24 @@ export class Placement {
     return !members.isSelf(this.#homeOf(EVERYBODY, [spec]));
   }
 
-  /** The member where all clients find this server. Undefined: they do not share a process. */
-  homeOf(spec: GatewayServerSpec): string | undefined {
-    const isShared = seatOf([spec], { method: 'initialize', principal: undefined }) === EVERYBODY;
-    return isShared ? this.#homeOf(EVERYBODY, [spec]) : undefined;
+  /** Where the processes of each server are, as this member sees it. */
+  describe(specs: readonly GatewayServerSpec[]): Readonly<Record<string, ServerPlacement>> {
+    const found: Record<string, ServerPlacement> = Object.create(null);
+    for (const spec of specs) found[spec.name] = this.#describe(spec);
+    return found;
+  }
+
+  #describe(spec: GatewayServerSpec): ServerPlacement {
+    const placement = placementOf(spec);
+    if (placement === 'local') return { placement, home: undefined, seat: undefined };
+    const seat = seatOf([spec], {
+      method: 'initialize',
+      principal: this.#options.hasPrincipals ? 'anybody' : undefined,
+    });
+    if (seat !== EVERYBODY) {
+      return { placement, home: undefined, seat: seat === undefined ? 'session' : 'principal' };
+    }
+    return { placement, home: this.#homeOf(EVERYBODY, [spec]), seat: 'everybody' };
   }
 
   /** Of several servers that look like one, a tool belongs to the server that its name begins with. */

@@ -34,6 +34,8 @@ export interface CallRecord {
   readonly principal: string | undefined;
   /** The name that the client gives itself. It is not verified. */
   readonly client: string | undefined;
+  /** The member of the cluster that the client has sent the request to, if that was another one. */
+  readonly handedOnBy?: string | undefined;
   readonly durationMs: number;
   readonly outcome: CallOutcome;
   /** A word for what went wrong, the same for the same failure: `tool_error`, `-32602`, `TIMED_OUT`. */

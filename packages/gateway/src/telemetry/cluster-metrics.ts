@@ -1,12 +1,17 @@
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ServerPlacement } from '../placement/placement.js';
 
 /** The cluster as this process sees it, for Prometheus. The processes are scraped one by one, and Prometheus adds up. */
 export interface ClusterMetrics {
   render(): Promise<string>;
 }
 
-export function createClusterMetrics(cluster: Cluster): ClusterMetrics {
+/** `placements`: where the processes of the servers are. The demo has none. */
+export function createClusterMetrics(
+  cluster: Cluster,
+  placements: () => Readonly<Record<string, ServerPlacement>> = () => ({}),
+): ClusterMetrics {
   const registry = new Registry();
   const registers = [registry];
   const { members, sessions, counts, store, news, events } = cluster;
@@ -78,6 +83,27 @@ export function createClusterMetrics(cluster: Cluster): ClusterMetrics {
     'Events that were not written to Redis, so that their streams cannot be resumed elsewhere.',
     () => events?.dropped ?? 0,
   );
+  const carrySeconds = new Histogram({
+    name: 'isthmus_cluster_carry_seconds',
+    help: 'Time from handing a request to another process until its answer begins.',
+    labelNames: ['outcome'],
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers,
+  });
+  cluster.onHandedOn = (ms, isDone) =>
+    carrySeconds.observe({ outcome: isDone ? 'done' : 'failed' }, ms / 1000);
+  new Gauge({
+    name: 'isthmus_cluster_homes',
+    help: 'Whether this process is the home of a server that all clients share.',
+    labelNames: ['server'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [server, { home }] of Object.entries(placements())) {
+        if (home !== undefined) this.set({ server }, members.isSelf(home) ? 1 : 0);
+      }
+    },
+  });
   const seconds = new Histogram({
     name: 'isthmus_cluster_store_seconds',
     help: 'Time that Redis took for an operation.',

@@ -116,6 +116,7 @@ export function logCall(log: Logger, record: CallRecord): void {
       uri,
       caller: record.principal,
       client: record.client,
+      handedOnBy: record.handedOnBy,
     },
     ...{ side, era, revision, durationMs, outcome, errorType, code },
   };

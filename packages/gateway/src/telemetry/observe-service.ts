@@ -34,6 +34,8 @@ export interface ObserveOptions {
   readonly transport?: NetworkTransport;
   /** The revision that is spoken on this side. Default: that of the calling client. */
   readonly revision?: () => string | undefined;
+  /** In a cluster: the member that has handed the request of a call on. */
+  readonly handedOnBy?: ((call: Call) => string | undefined) | undefined;
   /** Milliseconds. Default `performance.now`. */
   readonly now?: () => number;
 }
@@ -212,6 +214,7 @@ function recordOf(call: Call, options: ObserveOptions, ending: CallEnding, durat
     transport,
     principal: peer.principal,
     client: clientOf(peer),
+    handedOnBy: options.handedOnBy?.(call),
     durationMs,
     outcome,
     errorType,

@@ -3,8 +3,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fixture } from '../../../../test/support/child.js';
 import { eventually } from '../../../../test/support/until.js';
 import { ask, legacyCall, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
-import { placementOf, seatOf } from '../../src/placement/placement.js';
+import { Placement, placementOf, seatOf } from '../../src/placement/placement.js';
 import type { GatewayServerSpec } from '../../src/server-definition.js';
+import type { CallRecord } from '../../src/telemetry/call-record.js';
+import { createClusterMetrics } from '../../src/telemetry/cluster-metrics.js';
 import { type Opened, type OpenOptions, openGateway } from '../support/open-gateway.js';
 
 /** The rest is run with `npm run test:long`. */
@@ -20,6 +22,62 @@ it('a command that remembers has one process in the cluster, which all members u
   const processes = await Promise.all(members.map(processesOf));
   expect(processes.map((each) => each.length)).toEqual([1, 0, 0]);
 });
+
+it('the operator sees the home of each server, and which calls were handed on, and how long that took', async () => {
+  const records: CallRecord[] = [];
+  const observer = observerOf((record) => records.push(record));
+  const units = [counter('notes'), counter('free', { stateless: true })];
+  const [first, second] = (await startGateways(2, units, { observer })) as [Member, Member];
+  const home = first.cluster.members.self;
+  const metrics = [first, second].map(({ cluster, gateway }) =>
+    createClusterMetrics(cluster, () => gateway.placements()),
+  );
+  for (const { gateway } of [first, second]) {
+    expect((await gateway.status()).cluster?.placements).toEqual({
+      notes: { placement: 'one', seat: 'everybody', home },
+      free: { placement: 'local', seat: undefined, home: undefined },
+    });
+  }
+  await count(first.at('/mcp/notes'));
+  await count(second.at('/mcp/notes'));
+  const session = await openSession(second.at('/mcp/notes'));
+  await session.post(legacyCall(1, 'count'));
+  const calls = records.filter(({ method }) => method === 'tools/call');
+  const other = second.cluster.members.self;
+  expect(calls.map(({ era, handedOnBy }) => [era, handedOnBy])).toEqual([
+    ['modern', undefined],
+    ['modern', other],
+    ['legacy', other],
+  ]);
+  const [here, there] = (await Promise.all(metrics.map((each) => each.render()))) as [string, string];
+  expect(here).toContain('isthmus_cluster_homes{server="notes"} 1\n');
+  expect(there).toContain('isthmus_cluster_homes{server="notes"} 0\n');
+  expect(here).not.toContain('server="free"');
+  expect(here).not.toContain('isthmus_cluster_carry_seconds_count{');
+  const handedOn = second.cluster.counts.handedOn;
+  expect(there).toContain(`isthmus_cluster_carry_seconds_count{outcome="done"} ${handedOn}\n`);
+  // The home is gone: nothing answers at its address.
+  await first.kill();
+  await count(second.at('/mcp/notes'));
+  expect(await metrics[1]!.render()).toContain('isthmus_cluster_homes{server="notes"} 1\n');
+});
+
+it.each([
+  ['per-principal', true, { placement: 'one', seat: 'principal' }],
+  ['per-principal', false, { placement: 'one', seat: 'everybody' }],
+  ['per-conversation', true, { placement: 'one', seat: 'session' }],
+] as const)(
+  'a server with one process %s (callers are authenticated: %s) is at %j',
+  async (processes, hasPrincipals, placed) => {
+    const cluster = await joinCluster({ store: memoryStore(), secret });
+    onTestFinished(() => cluster.leave());
+    const placement = new Placement({ cluster, separator: '__', hasPrincipals });
+    const spec = counter('notes', { processes });
+    placement.setServers([spec]);
+    const home = placed.seat === 'everybody' ? cluster.members.self : undefined;
+    expect(placement.describe([spec])).toEqual({ notes: { ...placed, home } });
+  },
+);
 
 long('sessions and calls of an aggregate reach the same process, whichever member gets them', async () => {
   const members = await startGateways(2, [counter('notes'), counter('other', { stateless: true })]);
@@ -157,6 +215,11 @@ async function startGateway(
     await Promise.all([cluster.leave(), opened.gateway.close({ graceMs: 0 })]);
   };
   return { ...opened, cluster, kill };
+}
+
+function observerOf(onClientCall: (record: CallRecord) => void) {
+  const ignore = () => {};
+  return { onClientCall, onUpstreamCall: ignore, onBegin: ignore, onSession: ignore, onRefused: ignore };
 }
 
 function counter(name: string, more: Partial<GatewayServerSpec> = {}): GatewayServerSpec {

@@ -33,6 +33,12 @@ it('says of a call what it was, who made it, and how it ended', () => {
   ]);
 });
 
+it('says which member of a cluster has handed a call on', () => {
+  expect(lines('debug', recordOf({ handedOnBy: '7f3kq2ma' }))).toEqual([
+    expect.objectContaining({ handedOnBy: '7f3kq2ma', tool: 'forecast' }),
+  ]);
+});
+
 it.each([
   ['debug', 'tools/call forecast was answered: the tool failed', { outcome: 'tool_error' }],
   ['debug', 'tools/call forecast was answered with questions', { outcome: 'input_required' }],

@@ -20,6 +20,11 @@ export interface Cluster extends AsyncDisposable {
   readonly events: EventLogs | undefined;
   /** What this member has done for the cluster. */
   readonly counts: ClusterCounts;
+  /**
+   * Called for each request that was handed to another member: when its answer begins (`isDone`), or when there will be
+   * none.
+   */
+  onHandedOn: ((ms: number, isDone: boolean) => void) | undefined;
   /** Tells the others that this member is about to go: it gets no new sessions and is no home any more. */
   drain(): Promise<void>;
   /** Leaves the cluster. A second call is harmless. */
@@ -93,6 +98,7 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
     news: new News({ store, keys, members, clock }),
     events: options.events ? new EventLogs({ store, keys, clock }) : undefined,
     counts: { adopted: 0, notAdopted: 0, handedOn: 0, received: 0, notReached: 0 },
+    onHandedOn: undefined,
     drain: () => known.say({ state: 'draining' }),
     leave() {
       leaving ??= leave();

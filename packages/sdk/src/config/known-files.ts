@@ -99,7 +99,9 @@ const MAX_FILES = 100;
  * The project of a file, which its relative paths start from. It is the folder of the file, or the parent if that folder is
  * the settings folder of an editor. For a file of the user it is `cwd`, as in the applications themselves.
  */
-export function projectOf(file: string, where: Required<Pick<Whereabouts, 'cwd' | 'home' | 'env'>>): string {
+export function projectOf(file: string, given: Pick<Whereabouts, 'cwd' | 'home' | 'env'> = {}): string {
+  const { cwd = process.cwd(), home = homedir(), env = process.env } = given;
+  const where = { cwd, home, env };
   if (knownFiles(where).some((known) => known.scope === 'user' && known.path === file)) return where.cwd;
   const folder = path.dirname(file);
   const above = path.dirname(folder);

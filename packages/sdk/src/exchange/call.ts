@@ -54,6 +54,8 @@ export interface RequestFacts {
   readonly claims: JsonObject | undefined;
   /** The legacy session. Modern requests belong to no session. */
   readonly sessionId: string | undefined;
+  /** The member of the cluster that the client has sent it to, if that was another one. */
+  readonly handedOnBy?: string | undefined;
 }
 
 /** A request while a service works on it, independent of the era. */

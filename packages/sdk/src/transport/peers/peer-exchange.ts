@@ -13,12 +13,21 @@ import { NOT_HERE, PEER_HEADER, type PeerCaller, type PeerRequest } from './enve
 /** A request that another member has handed on: the request is that of its client, the answer goes to the member. */
 export class PeerExchange implements HttpExchange {
   readonly caller: PeerCaller;
+  /** The member that has handed it on. Its signature was verified. */
+  readonly from: string;
   readonly #request: PeerRequest;
   readonly #body: Buffer;
   readonly #answer: NodeExchange;
   readonly #prove: (status: number) => string;
 
-  constructor(request: PeerRequest, body: Buffer, answer: NodeExchange, prove: (status: number) => string) {
+  constructor(
+    from: string,
+    request: PeerRequest,
+    body: Buffer,
+    answer: NodeExchange,
+    prove: (status: number) => string,
+  ) {
+    this.from = from;
     this.#request = request;
     this.caller = request.caller;
     this.#body = body;
@@ -55,7 +64,8 @@ export class PeerExchange implements HttpExchange {
   facts(): RequestFacts {
     const { scopes, claims, clientId } = this.caller;
     const read = () => Object.entries(this.#request.headers);
-    return new ExchangeFacts(read, { scopes, claims: claims as JsonObject | undefined, clientId });
+    const known = { scopes, claims: claims as JsonObject | undefined, clientId, handedOnBy: this.from };
+    return new ExchangeFacts(read, known);
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {

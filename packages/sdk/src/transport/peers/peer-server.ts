@@ -138,7 +138,8 @@ export class PeerServer {
     const { keys } = this.#options;
     const { request, body } = decodeFrame(frame);
     const prove = (status: number) => proveAnswer(keys, header, status);
-    const exchange = new PeerExchange(request, body, new NodeExchange(message, response), prove);
+    const answer = new NodeExchange(message, response);
+    const exchange = new PeerExchange(header.from, request, body, answer, prove);
     const handler = this.#handlers.get(request.service);
     if (handler) handler(exchange);
     else exchange.refuseAsNotHere();

@@ -57,16 +57,18 @@ export class ExchangeFacts implements RequestFacts {
   readonly clientId: string | undefined;
   readonly claims: JsonObject | undefined;
   readonly sessionId: string | undefined;
+  readonly handedOnBy: string | undefined;
 
   constructor(
     read: () => Iterable<readonly [string, string]>,
-    { scopes, clientId, claims, sessionId }: Partial<Omit<RequestFacts, 'headers'>> = {},
+    { scopes, clientId, claims, sessionId, handedOnBy }: Partial<Omit<RequestFacts, 'headers'>> = {},
   ) {
     this.#read = read;
     this.scopes = scopes;
     this.clientId = clientId;
     this.claims = claims;
     this.sessionId = sessionId;
+    this.handedOnBy = handedOnBy;
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -77,6 +79,7 @@ export class ExchangeFacts implements RequestFacts {
 
 /** The same facts of a request that belongs to a session. */
 export function factsInSession(facts: RequestFacts, sessionId: string): RequestFacts {
-  const { scopes, clientId, claims } = facts;
-  return new ExchangeFacts(() => Object.entries(facts.headers), { scopes, clientId, claims, sessionId });
+  const { scopes, clientId, claims, handedOnBy } = facts;
+  const more = { scopes, clientId, claims, sessionId, handedOnBy };
+  return new ExchangeFacts(() => Object.entries(facts.headers), more);
 }

@@ -27,16 +27,23 @@ export interface ForwardedRequest {
   end(): void;
 }
 
+export interface ForwardOptions {
+  /** See `PeerRequest`. */
+  readonly isOpen?: boolean;
+  /** Called when the answer begins. */
+  readonly onBegin?: () => void;
+}
+
 /** Hands a request on to another member, and its answer back to the client as it comes. */
 export function forwardRequest(
   client: PeerClient,
   to: Member,
   service: string,
   whole: WholeRequest,
-  isOpen = false,
+  { isOpen = false, onBegin }: ForwardOptions = {},
 ): ForwardedRequest {
   const { promise: over, resolve } = createDeferred<PeerFailure | undefined>();
-  const sink = new ForwardedAnswer(whole, resolve);
+  const sink = new ForwardedAnswer(whole, resolve, onBegin);
   const call = client.send(to, toPeerRequest(service, whole.admitted, isOpen), whole.body, sink);
   sink.call = call;
   whole.admitted.exchange.onGone(() => {
@@ -78,6 +85,7 @@ function toPeerRequest(
 class ForwardedAnswer implements PeerAnswerSink {
   readonly #whole: WholeRequest;
   readonly #onOver: (failure?: PeerFailure) => void;
+  readonly #onBegin: (() => void) | undefined;
   call: PeerCall | undefined;
   #status = 0;
   #headers: HttpHeaders = {};
@@ -87,12 +95,14 @@ class ForwardedAnswer implements PeerAnswerSink {
   /** The client has an id of an event to resume from. */
   #canResume = false;
 
-  constructor(whole: WholeRequest, onOver: (failure?: PeerFailure) => void) {
+  constructor(whole: WholeRequest, onOver: (failure?: PeerFailure) => void, onBegin?: () => void) {
     this.#whole = whole;
     this.#onOver = onOver;
+    this.#onBegin = onBegin;
   }
 
   begin(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#onBegin?.();
     const { exchange, headers: own } = this.#whole.admitted;
     const kept: Record<string, string> = {};
     for (const name in headers) if (!HOP_BY_HOP.has(name)) kept[name] = headers[name]!;

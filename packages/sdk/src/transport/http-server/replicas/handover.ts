@@ -36,11 +36,18 @@ export class Handover {
     }
     const { cluster, peers, service } = this.#options;
     cluster.counts.handedOn += 1;
-    const forwarded = forwardRequest(peers.client, member, service, whole, isOpen);
+    const began = performance.now();
+    let hasBegun = false;
+    const onBegin = () => {
+      hasBegun = true;
+      cluster.onHandedOn?.(performance.now() - began, true);
+    };
+    const forwarded = forwardRequest(peers.client, member, service, whole, { isOpen, onBegin });
     this.#underWay.add(forwarded);
     try {
       return await forwarded.over;
     } finally {
+      if (!hasBegun) cluster.onHandedOn?.(performance.now() - began, false);
       this.#underWay.delete(forwarded);
       if (this.#underWay.size === 0) this.#onIdle?.();
     }
