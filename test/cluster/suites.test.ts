@@ -54,7 +54,7 @@ describe.skipIf(!hasClusterTools)('with three replicas (skipped without redis-se
     }
   }, 420_000);
 
-  it('isthmus check --call-tools finds nothing, but that nginx removes X-Accel-Buffering', async () => {
+  it('isthmus check --call-tools finds nothing', async () => {
     const cluster = await startCluster();
     try {
       const args = [ISTHMUS, 'check', '--call-tools', cluster.url];
@@ -64,8 +64,7 @@ describe.skipIf(!hasClusterTools)('with three replicas (skipped without redis-se
         limitMs: 200_000,
       });
       expect(code, `${stdout}\n${stderr}`).toBe(0);
-      expect(stdout).toContain('PASSED, with 1 warning\n');
-      expect(stdout).toContain('http-streams/not-buffered');
+      expect(stdout).toMatch(/^PASSED\n/m);
     } finally {
       await cluster.stop();
     }

@@ -95,6 +95,10 @@ export const streamChecks: readonly Check[] = [
       const streams = streamsOf(context);
       for (const { stop, http } of streams) {
         const value = http.headers['x-accel-buffering'];
+        const by = String(http.headers['server'] ?? '');
+        if (value === undefined && consumesIt(by)) {
+          context.skip(`the answers come through ${by}, which does not pass X-Accel-Buffering on`);
+        }
         if (value !== 'no') {
           context.fail(
             `the stream of ${describeStop(stop)} has ${value === undefined ? 'no X-Accel-Buffering' : `X-Accel-Buffering: ${String(value)}`}`,
@@ -248,6 +252,11 @@ async function openListen(context: CheckContext): Promise<NonNullable<Answer['ht
   if (first?.method === 'notifications/subscriptions/acknowledged') return http;
   const { said } = await readAnswer(http, 1);
   return context.skip(`subscriptions/listen is not served: ${said}`);
+}
+
+/** nginx, and what is made of it, obeys the header and removes it, unless `proxy_pass_header` is set. */
+function consumesIt(server: string): boolean {
+  return /^(nginx|openresty|tengine|angie|freenginx)\b/i.test(server);
 }
 
 function describe({ method, text }: Frame): string {
