@@ -3,7 +3,7 @@ import { EVERYTHING } from '@isthmus/sdk/internal/bridge/upstream-sessions.js';
 import type { CommandSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { placementOf } from './placement/placement.js';
-import type { GatewayServerSpec } from './server-definition.js';
+import { type GatewayServerSpec, withoutProject } from './server-definition.js';
 import { type GatewayServerStatus, isHealthy } from './server-state.js';
 
 /**
@@ -22,7 +22,8 @@ function aroundProcess(spec: CommandSpec): readonly unknown[] {
 
 /** A shared process may start before its first client, and serves all of them: it is told that all can be answered. */
 export function hostDefinition(spec: CommandSpec): ServerDefinition {
-  return spec.processes === 'per-conversation' ? spec : { ...spec, capabilities: EVERYTHING };
+  const definition = withoutProject(spec);
+  return spec.processes === 'per-conversation' ? definition : { ...definition, capabilities: EVERYTHING };
 }
 
 /** `isInCluster`: only the home of a server starts it by itself, so the host waits until it is told or needed. */

@@ -1,5 +1,6 @@
 import { projectOf } from '@isthmus/sdk/internal/config/known-files.js';
 import {
+  type CommandSpec,
   type LimitSettings,
   type ServerSettings,
   type ServerSpec,
@@ -22,6 +23,12 @@ export interface UnusableServer extends ServerSettings {
   readonly kind: 'broken';
   readonly name: string;
   readonly reason: string;
+}
+
+/** The spec as a host takes it. */
+export function withoutProject(spec: CommandSpec & FromFile): CommandSpec {
+  const { project: _project, ...rest } = spec;
+  return rest;
 }
 
 export interface GatewayDefaults {
@@ -50,7 +57,7 @@ export function withGatewayDefaults(
 /** A server that cannot be opened becomes unusable, with the reason. The other servers are not affected. */
 export function validateServer(spec: GatewayServerSpec): GatewayServerSpec {
   try {
-    if (spec.kind === 'command') resolveDefinition(spec.name, spec);
+    if (spec.kind === 'command') resolveDefinition(spec.name, withoutProject(spec));
     else if (spec.kind !== 'broken') connectorOfSpec(spec);
     return spec;
   } catch (error) {

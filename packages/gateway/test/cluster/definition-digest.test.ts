@@ -5,7 +5,7 @@ import { createClusterKeys } from '@isthmus/sdk/internal/cluster/cluster-keys.js
 import { readServers } from '@isthmus/sdk/internal/config/index.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { digestDefinition } from '../../src/cluster/definition-digest.js';
-import { withGatewayDefaults } from '../../src/server-definition.js';
+import { validateServer, withGatewayDefaults } from '../../src/server-definition.js';
 
 const KEYS = createClusterKeys('a secret of a test, with enough characters');
 
@@ -15,7 +15,9 @@ async function digestOf(folder: string, text: string): Promise<string> {
   const file = join(folder, 'mcp.json');
   writeFileSync(file, text);
   const { servers } = await readServers([file]);
-  return digestDefinition(KEYS, withGatewayDefaults(servers['notes']!, { hasPrincipals: false }));
+  const spec = validateServer(withGatewayDefaults(servers['notes']!, { hasPrincipals: false }));
+  expect(spec).not.toMatchObject({ kind: 'broken' });
+  return digestDefinition(KEYS, spec);
 }
 
 function folder(): string {
