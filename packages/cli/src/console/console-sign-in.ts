@@ -56,7 +56,11 @@ export function readConsoleSignIn(options: ServeCommandOptions): ConsoleSignIn |
       const given = [byPrincipal.get(principal), ...scopes.map((scope) => byScope.get(scope))];
       const levels = LEVELS_UP_TO[highest(given)];
       if (levels.length === 0) return undefined;
-      return { who: principal, levels, ...(expiresAt !== undefined && { until: expiresAt }) };
+      return {
+        ...{ who: principal, levels },
+        ...(expiresAt !== undefined && { until: expiresAt }),
+        ...(grant.standing && { standing: grant.standing }),
+      };
     },
   };
 }

@@ -27,6 +27,8 @@ export interface ServeConsoleOptions {
   readonly signIn?: ConsoleSignIn | undefined;
   /** Names besides the loopback ones that browsers use for it. */
   readonly names?: readonly string[] | undefined;
+  /** Proxies that are believed when they say who asks. */
+  readonly trustProxy?: readonly string[] | undefined;
 }
 
 /** Opens the console of a gateway, and shows it the traffic from now on. */
@@ -42,6 +44,7 @@ export async function openServeConsole(
     redactor,
     names: options.names,
     signIn: options.signIn,
+    trustProxy: options.trustProxy,
     view: {
       status: async () => toStatusFacts(await controlled.status()),
       async detail(name) {

@@ -292,7 +292,7 @@ function addWho(command: Command): void {
     .option('--resource <url>', 'the public URL of this server, which tokens are for; also behind a proxy')
     .option(
       '--trust-proxy <address>',
-      'believe X-Forwarded-Proto and X-Forwarded-Host of this address, network or loopback; repeatable',
+      'believe X-Forwarded-Proto, -Host and -For of this address, network or loopback; repeatable',
       collect,
     )
     .addOption(

@@ -93,6 +93,7 @@ function consoleOf(options: ServeCommandOptions): Pick<RunGatewayOptions, 'openC
       const { openServeConsole } = await import('../console/serve-console.js');
       return openServeConsole(source, {
         ...{ host: at?.host, port: at?.port, mayRecord: record, files: config, signIn },
+        trustProxy: options.trustProxy,
         ...(options.consoleBehindTls && { names: options.allowHost }),
         hasPrincipals: auth.length > 0,
         auth: auth.length > 0 ? auth : ['none: every client may call'],

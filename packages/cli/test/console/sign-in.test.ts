@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AUDIENCE, openAuthority } from '../../../gateway/test/support/auth.js';
 import { checkConsoleAddress, toConsoleAddress } from '../../src/console/console-address.js';
@@ -23,6 +26,19 @@ describe('an operator without a link', () => {
     expect(await signIn?.authenticate({ apiKey: 'wrong' })).toBeUndefined();
     expect(await signIn?.authenticate({ apiKey: '' })).toBeUndefined();
     expect(signIn?.keys).toEqual([{ name: 'key:ops', levels: ['look', 'act'] }]);
+  });
+
+  it('is out when the key is taken out of the bearer file', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'isthmus-')), 'tokens');
+    const write = (text: string) => writeFileSync(file, text, { mode: 0o600 });
+    write('ops: 0123456789abcdef-ops\nci: 0123456789abcdef-ci\n');
+    const signIn = read({ bearerFile: file, consoleKey: collectKeyLevel('ops=act') });
+    const visitor = await signIn?.authenticate({ apiKey: '0123456789abcdef-ops' });
+    expect(visitor?.who).toBe('key:ops');
+    expect(await visitor?.standing?.()).toBe('good');
+    write('ci: 0123456789abcdef-ci\n');
+    // The file is looked at once a second.
+    await expect.poll(() => visitor?.standing?.()).toBe('revoked');
   });
 
   it('enters with a token of a scope, without the scope that callers of tools need, until the token ends', async () => {

@@ -1,7 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { CredentialState } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { AccessLevel, Entered, EnterRequest } from '../contract.js';
 import { ConsoleError } from '../http/console-error.js';
+import type { RequestSource } from './request-source.js';
+import { Sessions } from './sessions.js';
 import { TryLimit } from './try-limit.js';
 
 /** A person, and what that person may do. */
@@ -11,6 +14,8 @@ export interface Visitor {
   readonly levels: readonly AccessLevel[];
   /** When what let the person in ends, in milliseconds since 1970. */
   readonly until?: number;
+  /** Whether what let the person in is still good. Asked with each request, and from time to time while a stream is open. */
+  standing?(): CredentialState | Promise<CredentialState>;
 }
 
 export interface AccessControlOptions {
@@ -33,12 +38,13 @@ export class AccessControl {
   readonly #clock: Clock;
   readonly #options: AccessControlOptions;
   readonly #links = new Map<string, Link>();
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions: Sessions;
   readonly #tries: TryLimit;
 
   constructor(options: AccessControlOptions = {}) {
     this.#clock = options.clock ?? systemClock;
     this.#options = options;
+    this.#sessions = new Sessions(this.#clock);
     this.#tries = new TryLimit(this.#clock);
   }
 
@@ -52,68 +58,53 @@ export class AccessControl {
   }
 
   /** Exchanges what was given for a session. Throws a `ConsoleError` when it is refused. */
-  async enter(given: EnterRequest, remote = ''): Promise<Entered> {
-    const visitor = await this.#visitorOf(given, remote);
+  async enter(given: EnterRequest, source: RequestSource = NOWHERE): Promise<Entered> {
+    const visitor = await this.#visitorOf(given, source);
     const key = randomBytes(32).toString('base64url');
-    const now = this.#clock.now();
     this.#sweep();
-    if (this.#sessions.size >= MAX_SESSIONS) this.#endLongestUnused();
-    const until = Math.min(now + SESSION_MS, visitor.until ?? Number.POSITIVE_INFINITY);
-    this.#sessions.set(digest(key), { visitor, until, usedAt: now, onEnd: new Set() });
+    const until = this.#sessions.add(digest(key), visitor);
     this.#options.onVisit?.();
     return { key, who: visitor.who, levels: visitor.levels, until };
   }
 
-  /** The visitor with this session key. Undefined: the key is unknown, or has expired. */
-  visitorWith(key: string | undefined): Visitor | undefined {
-    const session = this.#sessionOf(key);
-    if (!session) return undefined;
-    session.usedAt = this.#clock.now();
-    this.#options.onVisit?.();
-    return session.visitor;
+  /** The visitor with this session key. Undefined: the key is unknown, or has ended. */
+  async visitorWith(key: string | undefined): Promise<Visitor | undefined> {
+    const visitor = key === undefined ? undefined : await this.#sessions.use(digest(key));
+    if (visitor) this.#options.onVisit?.();
+    return visitor;
   }
 
   /** Calls back when the session ends. A stream keeps its session in use, so only the end of its life counts. */
   onEnd(key: string, callback: () => void): () => void {
-    const session = this.#sessionOf(key);
-    if (!session) {
-      callback();
-      return () => {};
-    }
-    session.onEnd.add(callback);
-    return () => session.onEnd.delete(callback);
+    return this.#sessions.onEnd(digest(key), callback);
   }
 
   leave(key: string): void {
-    const found = digest(key);
-    const session = this.#sessions.get(found);
-    this.#sessions.delete(found);
-    for (const callback of session?.onEnd ?? []) callback();
+    this.#sessions.end(digest(key));
   }
 
   /** Ends all sessions and links. Returns how many sessions there were. */
   endAll(): number {
-    const all = [...this.#sessions.values()];
-    this.#sessions.clear();
     this.#links.clear();
-    for (const { onEnd } of all) for (const callback of onEnd) callback();
-    return all.length;
+    return this.#sessions.endAll();
   }
 
-  async #visitorOf(given: EnterRequest, remote: string): Promise<Visitor> {
+  async #visitorOf(given: EnterRequest, source: RequestSource): Promise<Visitor> {
     const { link, apiKey, jwt } = given;
     if ([link, apiKey, jwt].filter((each) => each !== undefined).length !== 1)
       throw new ConsoleError(400, 'INVALID_OPTION', 'Give exactly one of link, apiKey and jwt');
     // A link cannot be guessed, so wrong ones are not counted: otherwise anybody could keep others out.
     if (link !== undefined) return this.#take(link);
-    if (!this.#tries.mayTry(remote))
-      throw new ConsoleError(429, 'BUSY', 'Too many wrong keys from this address; try again in a minute');
+    if (!this.#tries.mayTry(source))
+      throw new ConsoleError(429, 'BUSY', 'Too many wrong keys from this address; try again in a minute', {
+        hint: 'isthmus console prints a link, which works at once',
+      });
     const visitor = await this.#options.authenticate?.({
       ...(apiKey !== undefined && { apiKey }),
       ...(jwt !== undefined && { jwt }),
     });
     if (visitor) return visitor;
-    this.#tries.fail(remote);
+    this.#tries.fail(source);
     throw new ConsoleError(401, 'UNAUTHORIZED', 'This key or token does not open the console', {
       hint: 'isthmus console prints a link for the user who runs the gateway',
     });
@@ -138,42 +129,10 @@ export class AccessControl {
     return link.visitor;
   }
 
-  #sessionOf(key: string | undefined): Session | undefined {
-    if (key === undefined) return undefined;
-    const found = digest(key);
-    const session = this.#sessions.get(found);
-    if (!session) return undefined;
-    const now = this.#clock.now();
-    const isIdle = session.onEnd.size === 0 && session.usedAt + IDLE_MS < now;
-    if (session.until >= now && !isIdle) return session;
-    this.leave(key);
-    return undefined;
-  }
-
-  /** One of the person who has the most: a person cannot push others out. */
-  #endLongestUnused(): void {
-    const counts = new Map<string, number>();
-    for (const { visitor } of this.#sessions.values())
-      counts.set(visitor.who, (counts.get(visitor.who) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    let oldest: [string, Session] | undefined;
-    for (const entry of this.#sessions)
-      if (counts.get(entry[1].visitor.who) === most && (!oldest || entry[1].usedAt < oldest[1].usedAt))
-        oldest = entry;
-    if (!oldest) return;
-    this.#sessions.delete(oldest[0]);
-    for (const callback of oldest[1].onEnd) callback();
-  }
-
   /** Used links are kept for a while, so that a second use can be told from a guess. */
   #sweep(): void {
     const now = this.#clock.now();
     for (const [key, { until }] of this.#links) if (until + KEEP_USED_MS < now) this.#links.delete(key);
-    for (const [key, { until, onEnd }] of this.#sessions) {
-      if (until >= now) continue;
-      this.#sessions.delete(key);
-      for (const callback of onEnd) callback();
-    }
   }
 }
 
@@ -181,13 +140,6 @@ interface Link {
   readonly visitor: Visitor;
   readonly until: number;
   isUsed: boolean;
-}
-
-interface Session {
-  readonly visitor: Visitor;
-  readonly until: number;
-  usedAt: number;
-  readonly onEnd: Set<() => void>;
 }
 
 /** Whether two secrets are the same, in a time that does not depend on where they differ. */
@@ -199,9 +151,7 @@ function digest(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
+const NOWHERE: RequestSource = { address: '', isShared: false };
 const LINK_MS = 60_000;
 const KEEP_USED_MS = 12 * 60 * 60_000;
-const SESSION_MS = 12 * 60 * 60_000;
-const IDLE_MS = 60 * 60_000;
-const MAX_SESSIONS = 20;
 const MAX_LINKS = 100;

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { TapLine, TappedConnection } from '@isthmus/sdk/internal/exchange/tap.js';
+import { proxyTrust } from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { AccessControl, type AccessControlOptions, type Visitor } from '../access/access.js';
 import type {
@@ -39,6 +40,8 @@ export interface GatewayConsoleOptions {
   readonly names?: readonly string[] | undefined;
   /** How operators enter without a link, and which of them. */
   readonly signIn?: SignIn | undefined;
+  /** The addresses of proxies whose `X-Forwarded-For` is believed, to count wrong keys. */
+  readonly trustProxy?: readonly string[] | undefined;
   readonly clock?: Clock;
 }
 
@@ -117,7 +120,11 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const http = await openConsoleServer({
     ...{ host: options.host, port: options.port, names: options.names, access, clock, guardsPayloads: true },
     handlers: {
-      ...accessHandlers(access, (who) => view.note(`${who} opened the console`)),
+      ...accessHandlers(
+        access,
+        (who) => view.note(`${who} opened the console`),
+        options.trustProxy && proxyTrust(options.trustProxy),
+      ),
       ...frameHandlers(records, target, redactor),
       ...callHandlers({
         records,

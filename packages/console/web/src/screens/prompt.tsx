@@ -50,9 +50,9 @@ export function Prompt({ item, server }: { readonly item: Item; readonly server:
     }
   };
   useKeys([{ keys: 'mod+Enter', say: 'Get the prompt', run: () => void get(false) }]);
-  const set = (argument: string, value: string) => {
+  const set = (argument: string, value: string | undefined) => {
     const { [argument]: _, ...rest } = values;
-    setValues(value === '' ? rest : { ...rest, [argument]: value });
+    setValues(value === undefined ? rest : { ...rest, [argument]: value });
   };
   return (
     <div class="stack wide-gap">
@@ -71,7 +71,8 @@ export function Prompt({ item, server }: { readonly item: Item; readonly server:
             <CompletedInput
               key={argument.name}
               name={argument.name}
-              value={values[argument.name] ?? ''}
+              value={values[argument.name]}
+              hasEmpty
               values={values}
               reference={{ type: 'ref/prompt', name }}
               server={server}

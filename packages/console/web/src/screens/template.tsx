@@ -16,7 +16,7 @@ export function Template({ item, server }: { readonly item: Item; readonly serve
     () => ({}),
   );
   const uri = expandTemplate(template, values);
-  const set = (name: string, value: string) => {
+  const set = (name: string, value = '') => {
     const { [name]: _, ...rest } = values;
     setValues(value === '' ? rest : { ...rest, [name]: value });
   };
