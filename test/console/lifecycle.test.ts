@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
-import { startInspect } from './support/start-inspect.js';
+import { runInspect, startInspect } from './support/start-inspect.js';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -57,6 +57,35 @@ describeInBrowser('a page whose server ends', () => {
       .first()
       .waitFor();
   }, 90_000);
+
+  it.each([
+    ['SIGTERM', 'The process has ended.'],
+    ['SIGKILL', 'The line to the process broke.'],
+  ] as const)(
+    'says what to do when isthmus inspect is gone, and keeps what was seen: %s',
+    async (signal, words) => {
+      const { url, end } = await runInspect(DEMO);
+      const { page } = await openWatched(browser, url, { expected: BROKEN });
+      await page.getByRole('link', { name: /^Tools/ }).click();
+      await page.getByRole('link', { name: /^echo/ }).click();
+      await page.getByRole('textbox', { name: /^text/ }).fill('a last word');
+      await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
+      const call = page.getByRole('region', { name: /^Call \d+/ });
+      await call.getByText('✓ ok').waitFor();
+      await end(signal);
+      const state = page.getByRole('alert').filter({ hasText: words });
+      await state.getByText(/What you see is .* old/).waitFor();
+      await state.getByText(/start it again and open the link that it prints/).waitFor();
+      await state.getByText(/The page asks again in \d+ s/).waitFor();
+      await call.getByText('a last word').first().waitFor();
+      // A call that cannot be made says so beside its button.
+      await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
+      await page.getByRole('alert').filter({ hasNotText: words }).first().waitFor();
+      await state.getByRole('button', { name: 'Ask now' }).click();
+      await state.getByText(/What you see is .* old/).waitFor();
+    },
+    90_000,
+  );
 
   it('survives a gateway that is killed and started again, in two tabs', async () => {
     const at = `127.0.0.1:${await freePort()}`;

@@ -35,6 +35,31 @@ describeInBrowser('the page and official servers', () => {
     await result(page).getByText('It is Paris.').first().waitFor();
   }, 60_000);
 
+  it('sends an argument of a prompt as an empty text, and leaves out one that is absent (legacy)', async () => {
+    const page = await open(EVERYTHING);
+    await page.evaluate(goTo, '#/prompts/args-prompt');
+    const city = page.getByRole('textbox', { name: /^city/ });
+    const state = page.getByRole('combobox', { name: 'state of city' });
+    await expect.poll(() => state.inputValue()).toBe('absent');
+    const sent = async (): Promise<string> => {
+      const [request] = await Promise.all([
+        page.waitForRequest(/\/console\/api\/calls$/),
+        page.getByRole('button', { name: /^Get Ctrl|^Get$/ }).click(),
+      ]);
+      return (request.postDataJSON() as { params: string }).params;
+    };
+    expect(await sent()).toBe('{"name":"args-prompt","arguments":{}}');
+    await city.fill('Rome');
+    await city.fill('');
+    expect(await state.inputValue()).toBe('value');
+    await page.getByText('an empty text is sent').waitFor();
+    expect(await sent()).toBe('{"name":"args-prompt","arguments":{"city":""}}');
+    await state.selectOption('absent');
+    expect(await sent()).toBe('{"name":"args-prompt","arguments":{}}');
+    await state.selectOption('value');
+    expect(await sent()).toBe('{"name":"args-prompt","arguments":{"city":""}}');
+  }, 60_000);
+
   it('shows an address in full, and opens nothing by itself (legacy)', async () => {
     const page = await open(EVERYTHING);
     await toTool(page, 'trigger-url-elicitation');

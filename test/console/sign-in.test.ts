@@ -63,28 +63,32 @@ describeInBrowser('the console without a link', () => {
     await ci.getByText(/key:ops/).waitFor();
   }, 60_000);
 
-  it.skipIf(!hasNginx)('opens behind nginx for an operator while a stranger tries wrong keys', async () => {
-    // nginx asks from 127.0.0.1, its clients come from 127.0.0.2 and 127.0.0.3.
-    const keys = ['--api-key', `ops=${OPS}`, '--console-key', 'ops=act', '--trust-proxy', '127.0.0.1'];
-    const { link } = await startServe([...keys, '--name', 'demo', '--', process.execPath, ISTHMUS, 'demo']);
-    const forwarded = 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;';
-    const nginx = await startNginx({
-      server: `location / { proxy_pass ${new URL(link).origin}; ${forwarded} }`,
-    });
-    onTestFinished(() => nginx.stop());
-    const enter = async (localAddress: string, apiKey: string, invented: string) => {
-      const headers = { 'content-type': 'application/json', 'x-forwarded-for': invented };
-      const asked = request(`${nginx.origin}/console/api/enter`, { method: 'POST', localAddress, headers });
-      asked.end(JSON.stringify({ apiKey }));
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-      answer.resume();
-      return answer.statusCode;
-    };
-    const [stranger, operator] = ['127.0.0.2', '127.0.0.3'];
-    for (let tries = 0; tries < 5; tries += 1)
-      expect(await enter(stranger, `wrong-${tries}`, `203.0.113.${tries}`)).toBe(401);
-    expect(await enter(stranger, 'wrong', '203.0.113.77')).toBe(429);
-    expect(await enter(stranger, OPS, operator)).toBe(429);
-    expect(await enter(operator, OPS, stranger)).toBe(200);
-  }, 60_000);
+  it.skipIf(!hasNginx)(
+    'opens behind nginx for an operator while a stranger tries wrong keys',
+    async () => {
+      // nginx asks from 127.0.0.1, its clients come from 127.0.0.2 and 127.0.0.3.
+      const keys = ['--api-key', `ops=${OPS}`, '--console-key', 'ops=act', '--trust-proxy', '127.0.0.1'];
+      const { link } = await startServe([...keys, '--name', 'demo', '--', process.execPath, ISTHMUS, 'demo']);
+      const forwarded = 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;';
+      const nginx = await startNginx({
+        server: `location / { proxy_pass ${new URL(link).origin}; ${forwarded} }`,
+      });
+      onTestFinished(() => nginx.stop());
+      const enter = async (localAddress: string, apiKey: string, invented: string) => {
+        const headers = { 'content-type': 'application/json', 'x-forwarded-for': invented };
+        const asked = request(`${nginx.origin}/console/api/enter`, { method: 'POST', localAddress, headers });
+        asked.end(JSON.stringify({ apiKey }));
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+        answer.resume();
+        return answer.statusCode;
+      };
+      const [stranger, operator] = ['127.0.0.2', '127.0.0.3'];
+      for (let tries = 0; tries < 5; tries += 1)
+        expect(await enter(stranger, `wrong-${tries}`, `203.0.113.${tries}`)).toBe(401);
+      expect(await enter(stranger, 'wrong', '203.0.113.77')).toBe(429);
+      expect(await enter(stranger, OPS, operator)).toBe(429);
+      expect(await enter(operator, OPS, stranger)).toBe(200);
+    },
+    60_000,
+  );
 });

@@ -4,7 +4,7 @@ import { ARROWS } from '@isthmus/check/internal/report/plain-text.js';
 import { standingOf } from '@isthmus/check/internal/report/standing.js';
 import { fits } from '@isthmus/check/internal/run/plan.js';
 import type { CheckRequest, FindingView } from '@isthmus/console';
-import type { CheckRunner } from '@isthmus/console/internal/checks/check-runner.js';
+import type { CheckRunner } from '@isthmus/console/internal/checks/check-store.js';
 import { invalid } from '@isthmus/console/internal/http/console-error.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { targetToCheck } from '../check/to-check-options.js';

@@ -3,9 +3,8 @@ import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { CredentialState } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { AccessLevel, Entered, EnterRequest } from '../contract.js';
 import { ConsoleError } from '../http/console-error.js';
-import type { RequestSource } from './request-source.js';
-import { Sessions } from './sessions.js';
-import { TryLimit } from './try-limit.js';
+import { type RequestSource, TryLimit } from './try-limit.js';
+import { Visits } from './visits.js';
 
 /** A person, and what that person may do. */
 export interface Visitor {
@@ -38,13 +37,13 @@ export class AccessControl {
   readonly #clock: Clock;
   readonly #options: AccessControlOptions;
   readonly #links = new Map<string, Link>();
-  readonly #sessions: Sessions;
+  readonly #visits: Visits;
   readonly #tries: TryLimit;
 
   constructor(options: AccessControlOptions = {}) {
     this.#clock = options.clock ?? systemClock;
     this.#options = options;
-    this.#sessions = new Sessions(this.#clock);
+    this.#visits = new Visits(this.#clock);
     this.#tries = new TryLimit(this.#clock);
   }
 
@@ -62,31 +61,31 @@ export class AccessControl {
     const visitor = await this.#visitorOf(given, source);
     const key = randomBytes(32).toString('base64url');
     this.#sweep();
-    const until = this.#sessions.add(digest(key), visitor);
+    const until = this.#visits.add(digest(key), visitor);
     this.#options.onVisit?.();
     return { key, who: visitor.who, levels: visitor.levels, until };
   }
 
   /** The visitor with this session key. Undefined: the key is unknown, or has ended. */
   async visitorWith(key: string | undefined): Promise<Visitor | undefined> {
-    const visitor = key === undefined ? undefined : await this.#sessions.use(digest(key));
+    const visitor = key === undefined ? undefined : await this.#visits.use(digest(key));
     if (visitor) this.#options.onVisit?.();
     return visitor;
   }
 
   /** Calls back when the session ends. A stream keeps its session in use, so only the end of its life counts. */
   onEnd(key: string, callback: () => void): () => void {
-    return this.#sessions.onEnd(digest(key), callback);
+    return this.#visits.onEnd(digest(key), callback);
   }
 
   leave(key: string): void {
-    this.#sessions.end(digest(key));
+    this.#visits.end(digest(key));
   }
 
   /** Ends all sessions and links. Returns how many sessions there were. */
   endAll(): number {
     this.#links.clear();
-    return this.#sessions.endAll();
+    return this.#visits.endAll();
   }
 
   async #visitorOf(given: EnterRequest, source: RequestSource): Promise<Visitor> {

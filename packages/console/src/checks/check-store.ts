@@ -1,8 +1,19 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import type { CheckProgress, CheckRequest, CheckRun, FindingView } from '../contract.js';
+import type { CheckCatalogue, CheckProgress, CheckRequest, CheckRun, FindingView } from '../contract.js';
 import { ConsoleError, notFound } from '../http/console-error.js';
 import { Announcer } from '../stores/announcer.js';
-import type { CheckRunner } from './check-runner.js';
+
+/** Runs the referee on one server. The command line hands it over. */
+export interface CheckRunner {
+  readonly suites: CheckCatalogue['suites'];
+  readonly startsCopies: boolean;
+  /** Settles with the report of `isthmus check --json`. A stopped run has the findings until then. */
+  run(
+    request: CheckRequest,
+    onFinding: (finding: FindingView, done: number, of: number) => void,
+    signal: AbortSignal,
+  ): Promise<{ readonly grade?: string | undefined; readonly report: unknown }>;
+}
 
 /** The runs of the referee in this session. One at a time. */
 export class CheckStore {

@@ -1,6 +1,6 @@
 import type { ProxyTrust } from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
 import type { AccessControl } from '../access/access.js';
-import { sourceOf } from '../access/request-source.js';
+import { sourceOf } from '../access/try-limit.js';
 import type { EnterRequest } from '../contract.js';
 import { optional, readFields, text } from './read-fields.js';
 import type { Handlers } from './router.js';

@@ -3,7 +3,7 @@ import type { ServerFacts } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
 import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import type { DecodedMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { CheckRunner } from '../checks/check-runner.js';
+import type { CheckRunner } from '../checks/check-store.js';
 import type {
   ConnectionProblem,
   ConnectionSettings,

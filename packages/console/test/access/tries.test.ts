@@ -2,7 +2,7 @@ import { proxyTrust } from '@isthmus/sdk/internal/transport/http-server/admissio
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { AccessControl } from '../../src/access/access.js';
-import { sourceOf } from '../../src/access/request-source.js';
+import { sourceOf } from '../../src/access/try-limit.js';
 
 const trusts = proxyTrust(['loopback', '10.0.0.0/8']);
 const from = (remote: string, forwarded?: string) => ({

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { CallDetail } from '../../../src/contract.js';
+import { send } from '../api.js';
 import { member } from '../json/print.js';
 import { tryRaw } from '../json/raw.js';
-import { Segments } from '../parts/controls.js';
+import { Button, Segments } from '../parts/controls.js';
 import { size } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
-import { Badge } from '../parts/states.js';
+import { saveBytes } from '../parts/save.js';
+import { Badge, Problem } from '../parts/states.js';
 import { Text } from '../parts/text.js';
 import { Content } from './content.js';
 import { Messages } from './messages.js';
@@ -28,14 +30,20 @@ export function Result({
   const messages = Array.isArray(value['messages']) ? (value['messages'] as unknown[]) : undefined;
   const structured = member(raw, 'structuredContent');
   const [view, setView] = useState<View | undefined>();
+  const [error, setError] = useState<unknown>();
+  const save = () =>
+    send('GET calls/:id/content/:index', { path: [detail.id, 0] })
+      .then(async (response) => saveBytes(await response.blob(), `call-${detail.id}-0`))
+      .then(() => setError(undefined), setError);
   const seen = view ?? (blocks || messages ? 'content' : structured ? 'structured' : 'raw');
   if (!isWhole)
     return (
       <div class="stack">
         <p>
           <strong>{`The result has ${size(resultBytes)}.`}</strong> Here is its beginning. A trace file has
-          all of it.
+          all of it. <Button onClick={save}>Save its first content</Button>
         </p>
+        <Problem error={error} />
         <pre class="text">
           <Text of={result} max={20_000} />
         </pre>

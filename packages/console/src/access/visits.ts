@@ -2,9 +2,9 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Visitor } from './access.js';
 
 /** Who is in: sessions by the digest of their key. */
-export class Sessions {
+export class Visits {
   readonly #clock: Clock;
-  readonly #all = new Map<string, Session>();
+  readonly #all = new Map<string, Visit>();
   #isReviewDue = false;
 
   constructor(clock: Clock) {
@@ -53,7 +53,7 @@ export class Sessions {
     return all.length;
   }
 
-  #find(digest: string): Session | undefined {
+  #find(digest: string): Visit | undefined {
     const session = this.#all.get(digest);
     if (!session) return undefined;
     const now = this.#clock.now();
@@ -63,7 +63,7 @@ export class Sessions {
     return undefined;
   }
 
-  async #isGood(digest: string, { visitor }: Session): Promise<boolean> {
+  async #isGood(digest: string, { visitor }: Visit): Promise<boolean> {
     if (!visitor.standing) return true;
     let standing: string;
     try {
@@ -95,10 +95,9 @@ export class Sessions {
   /** One of the person who has the most: a person cannot push others out. */
   #endLongestUnused(): void {
     const counts = new Map<string, number>();
-    for (const { visitor } of this.#all.values())
-      counts.set(visitor.who, (counts.get(visitor.who) ?? 0) + 1);
+    for (const { visitor } of this.#all.values()) counts.set(visitor.who, (counts.get(visitor.who) ?? 0) + 1);
     const most = Math.max(...counts.values());
-    let oldest: [string, Session] | undefined;
+    let oldest: [string, Visit] | undefined;
     for (const entry of this.#all)
       if (counts.get(entry[1].visitor.who) === most && (!oldest || entry[1].usedAt < oldest[1].usedAt))
         oldest = entry;
@@ -106,7 +105,7 @@ export class Sessions {
   }
 }
 
-interface Session {
+interface Visit {
   readonly visitor: Visitor;
   readonly until: number;
   usedAt: number;
