@@ -191,6 +191,6 @@ function suggestions(page: Page, argument: string): Promise<string[]> {
   return page
     .getByLabel(new RegExp(`^${argument}`))
     .locator('xpath=..')
-    .locator('option')
+    .locator('datalist option')
     .evaluateAll((options) => options.map((option) => option.getAttribute('value') ?? ''));
 }

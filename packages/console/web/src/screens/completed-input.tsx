@@ -95,6 +95,11 @@ export function CompletedInput({
             value={value ?? ''}
             onInput={(event) => onChange(event.currentTarget.value)}
           />
+          <datalist id={`${id}-list`}>
+            {found.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
           {hasEmpty && (
             <select
               class="state"
@@ -108,11 +113,6 @@ export function CompletedInput({
           )}
         </div>
         {hasEmpty && value === '' && <p class="field-about soft">an empty text is sent</p>}
-        <datalist id={`${id}-list`}>
-          {found.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
         {about !== undefined && (
           <p class="field-about soft">
             <Text of={about} max={400} />

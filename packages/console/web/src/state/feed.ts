@@ -8,7 +8,8 @@ export async function follow(): Promise<void> {
   let tries = 0;
   for (;;) {
     try {
-      line.value = { state: 'opening' };
+      // A page that has lost its process says so until the line is open again.
+      if (!('since' in line.peek())) line.value = { state: 'opening' };
       await greet();
       const why = await readFeed(() => {
         tries = 0;
@@ -112,9 +113,11 @@ function nextTurn(): Promise<void> {
 
 async function pause(state: 'lost' | 'ended', why: string, tries: number): Promise<void> {
   const ms = Math.min(500 * 2 ** tries, 10_000);
-  const since = line.peek();
-  const began = 'since' in since ? since.since : Date.now();
-  line.value = { state, why, since: began, retryAt: Date.now() + ms };
+  const before = line.peek();
+  const since = 'since' in before ? before.since : Date.now();
+  // A process that has said goodbye has ended, also when it is asked in vain.
+  const known = before.state === 'ended' ? before : { state, why };
+  line.value = { state: known.state, why: known.why, since, retryAt: Date.now() + ms };
   await new Promise<void>((resolve) => {
     wake = resolve;
     setTimeout(resolve, ms);
