@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { awaitLegacyTask, legacyTaskId } from '../client/tasks/await-legacy-task.js';
 import { followTask } from '../client/tasks/follow-task.js';
-import { repeatRequest } from '../client/tasks/repeat-request.js';
+import { repeatRequest, type TaskRequester } from '../client/tasks/repeat-request.js';
 import { ProtocolError } from '../errors.js';
 import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -93,16 +93,14 @@ function messagesTo(call: Call): ((message: string) => void) | undefined {
   return (message) => call.progress({ progress: ++progress, message });
 }
 
-type TaskRequests = (method: string, params: JsonObject) => Promise<JsonObject>;
-
 /** Makes requests about a task on behalf of the client that called the tool. */
 function requestsOf(
   call: Call,
   session: UpstreamSession,
   context: ForwardContext,
   progressToken: string | undefined,
-): TaskRequests {
-  const once = async (method: string, params: JsonObject) => {
+): TaskRequester {
+  const once: TaskRequester = async (method, params) => {
     const out = new ForwardedCall(call, params, session.owner, context, { method, progressToken });
     const result = await session.caller.call(out).catch((error: unknown) => {
       throw out.refusal ? refusedFor(out.refusal, error) : error;
@@ -112,9 +110,7 @@ function requestsOf(
   };
   const repetition = { cancellation: call.cancellation, clock: context.clock, patienceMs: PATIENCE_MS };
   return (method, params) =>
-    method.startsWith('tasks/')
-      ? repeatRequest(() => once(method, params), repetition)
-      : once(method, params);
+    method.startsWith('tasks/') ? repeatRequest(once, method, params, repetition) : once(method, params);
 }
 
 /** How long the connection to the server of a task may fail. It may start again meanwhile. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from '../support/bridge/between.js';
+import { bridgeTo, heardLater } from '../support/bridge/between.js';
 import { CAPABILITIES, type Era, RELATED_TASK, SERVER_INFO } from '../support/bridge/frames.js';
 import type { NearClient } from '../support/bridge/near.js';
 
@@ -65,6 +65,39 @@ describe.each(['modern', 'legacy'] as const)(
         code: -32602,
         message: 'no such flight',
         data: { why: 'closed' },
+      });
+    });
+
+    describe('whose result is refused with -32602 after the connection was lost,', () => {
+      async function refused() {
+        const known = await running();
+        const { far, wait } = known;
+        // The first loss is repeated at once, and concerns this request only.
+        wait.on.vanish();
+        (await far.next()).on.vanish();
+        const again = await heardLater(known);
+        expect([again.method, again.params.taskId]).toEqual(['tasks/result', 'task-1']);
+        again.on.refuse(again, -32602, 'no such flight', { why: 'closed' });
+        const look = await far.next();
+        expect([look.method, look.params.taskId]).toEqual(['tasks/get', 'task-1']);
+        return { ...known, look };
+      }
+
+      it('fails with this error if the server knows the task (TASK-L-041)', async () => {
+        const { client, look } = await refused();
+        look.on.answer(look, { ...TASK, status: 'failed' });
+        expect((await client.next()).error).toEqual({
+          code: -32602,
+          message: 'no such flight',
+          data: { why: 'closed' },
+        });
+      });
+
+      it('fails with the lost connection if the server does not know the task', async () => {
+        const { client, look } = await refused();
+        look.on.refuse(look, -32602, 'Task not found');
+        const { error } = await client.next();
+        expect(error).toMatchObject({ code: -32603, data: { reason: 'CONNECTION_CLOSED', sent: 'maybe' } });
       });
     });
 

@@ -10,17 +10,20 @@ const LOST = new IsthmusError('CHILD_EXITED', 'the process has ended', { sent: '
 const UNKNOWN = new ProtocolError(-32602, 'Unknown task');
 
 /** Makes a request that ends in turn with these, and advances the clock between them. */
-async function repeated(ends: readonly (JsonObject | Error)[], patienceMs = 30_000) {
+async function repeated(
+  ends: readonly (JsonObject | Error)[],
+  { patienceMs = 30_000, method = 'tasks/get' } = {},
+) {
   const clock = new FakeClock();
   const cancellation = new LazyAbort();
-  let made = 0;
-  const make = async () => {
-    const end = ends[Math.min(made, ends.length - 1)]!;
-    made += 1;
+  const made: string[] = [];
+  const make = async (asked: string, { taskId }: JsonObject) => {
+    const end = ends[Math.min(made.length, ends.length - 1)]!;
+    made.push(`${asked} ${taskId}`);
     if (end instanceof Error) throw end;
     return end;
   };
-  const outcome = repeatRequest(make, { cancellation, clock, patienceMs }).then(
+  const outcome = repeatRequest(make, method, { taskId: 't' }, { cancellation, clock, patienceMs }).then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
@@ -39,28 +42,69 @@ describe('a request about a task', () => {
   it('is made again until the connection works', async () => {
     expect(await repeated([LOST, LOST, LOST, { status: 'working' }])).toEqual({
       result: { status: 'working' },
-      made: 4,
+      made: ['tasks/get t', 'tasks/get t', 'tasks/get t', 'tasks/get t'],
     });
   });
 
   it('is not made again after an error of the server', async () => {
-    expect(await repeated([UNKNOWN, { status: 'working' }])).toEqual({ error: UNKNOWN, made: 1 });
+    expect(await repeated([UNKNOWN, { status: 'working' }])).toEqual({
+      error: UNKNOWN,
+      made: ['tasks/get t'],
+    });
   });
 
   it('fails with the loss if the server that came back does not know the task', async () => {
-    const { error, made } = (await repeated([LOST, UNKNOWN])) as { error: IsthmusError; made: number };
-    expect([error.code, error.sent, made]).toEqual(['CHILD_EXITED', 'maybe', 2]);
+    const { error, made } = (await repeated([LOST, UNKNOWN])) as { error: IsthmusError; made: string[] };
+    expect([error.code, error.sent, made.length]).toEqual(['CHILD_EXITED', 'maybe', 2]);
+  });
+
+  describe('for its result, refused with -32602 after the connection was lost,', () => {
+    const OF_TOOL = new ProtocolError(-32602, 'no such flight');
+    const forResult = (...ends: (JsonObject | Error)[]) => repeated(ends, { method: 'tasks/result' });
+
+    it('fails with this error if the server knows the task: it is the error of the tool (TASK-L-041)', async () => {
+      expect(await forResult(LOST, OF_TOOL, { status: 'failed' })).toEqual({
+        error: OF_TOOL,
+        made: ['tasks/result t', 'tasks/result t', 'tasks/get t'],
+      });
+    });
+
+    it('fails with the loss if the server does not know the task', async () => {
+      const { error } = (await forResult(LOST, UNKNOWN, UNKNOWN)) as { error: IsthmusError };
+      expect([error.code, error.sent]).toEqual(['CHILD_EXITED', 'maybe']);
+    });
+
+    it('is made again if the connection is lost once more before this is known', async () => {
+      expect(await forResult(LOST, OF_TOOL, LOST, { content: [] })).toEqual({
+        result: { content: [] },
+        made: ['tasks/result t', 'tasks/result t', 'tasks/get t', 'tasks/result t'],
+      });
+    });
+
+    it('fails with this error if the server cannot tell about the task', async () => {
+      const { error } = await forResult(LOST, OF_TOOL, new ProtocolError(-32601, 'no such method'));
+      expect(error).toBe(OF_TOOL);
+    });
   });
 
   it('fails when patience is over', async () => {
-    const { error } = (await repeated([LOST], 10_000)) as { error: IsthmusError };
+    const { error } = (await repeated([LOST], { patienceMs: 10_000 })) as { error: IsthmusError };
     expect([error.code, error.sent]).toEqual(['CHILD_EXITED', 'maybe']);
   });
 
   it('ends at once when it is cancelled in a pause', async () => {
     const clock = new FakeClock();
     const cancellation = new LazyAbort();
-    const outcome = repeatRequest(() => Promise.reject(LOST), { cancellation, clock, patienceMs: 30_000 });
+    const outcome = repeatRequest(
+      () => Promise.reject(LOST),
+      'tasks/get',
+      {},
+      {
+        cancellation,
+        clock,
+        patienceMs: 30_000,
+      },
+    );
     await settle();
     const reason = new IsthmusError('CANCELLED', 'enough');
     cancellation.abort(reason);

@@ -9,7 +9,7 @@ import type { CallOptions } from '../call-options.js';
 import { awaitLegacyTask } from './await-legacy-task.js';
 import { followTask } from './follow-task.js';
 import { isOver, readTask, type TaskState } from './read-task.js';
-import { repeatRequest } from './repeat-request.js';
+import { repeatRequest, type TaskRequester } from './repeat-request.js';
 
 /** What a task handle needs of its client. */
 export interface TaskCalls {
@@ -119,13 +119,13 @@ export class TaskHandle {
   }
 
   #request(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const timeoutMs = method === 'tasks/result' ? { timeoutMs: RESULT_MS } : {};
     const { call, clock } = this.#calls;
-    return repeatRequest(() => call(method, params, { ...timeoutMs, signal, retry: 'safe' }), {
-      cancellation: signal as Cancellation,
-      clock,
-      patienceMs: PATIENCE_MS,
-    });
+    const once: TaskRequester = (asked, about) => {
+      const timeoutMs = asked === 'tasks/result' ? { timeoutMs: RESULT_MS } : {};
+      return call(asked, about, { ...timeoutMs, signal, retry: 'safe' });
+    };
+    const cancellation = signal as Cancellation;
+    return repeatRequest(once, method, params, { cancellation, clock, patienceMs: PATIENCE_MS });
   }
 
   get #taskId(): string {

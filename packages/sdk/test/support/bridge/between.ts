@@ -4,7 +4,7 @@ import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type BridgeOptions, createBridge } from '../../../src/bridge/index.js';
 import type { UpstreamOptions } from '../../../src/client/connect.js';
 import { type Bridge, type Served, type ServeOptions, serve, type Upstream } from '../../../src/index.js';
-import { type FarOptions, FarServer } from './far.js';
+import { type FarOptions, FarServer, type Heard } from './far.js';
 import { type Era, type Frame, type Message, settle } from './frames.js';
 import { farProblems } from './judge-far.js';
 import { nearProblems } from './judge-near.js';
@@ -60,6 +60,19 @@ export async function bridgeTo(era: Era, options: BetweenOptions = {}): Promise<
     expect(far.stillOpen.length, 'connections to the server that the bridge left open').toBe(0);
   });
   return between;
+}
+
+/** The next frame for the server, which the bridge sends after a while. */
+export async function heardLater({ far, clock }: Pick<Between, 'far' | 'clock'>): Promise<Heard> {
+  let isOver = false;
+  const heard = far.next().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await settle();
+    clock.advance(100);
+  }
+  return heard;
 }
 
 export function problemsIn({ near, far }: Between): string[] {
