@@ -25,8 +25,9 @@ import {
 } from './resources/resources.js';
 import type { Middleware, Server, ServerOptions } from './server.js';
 import { resolveTasks } from './tasks/options.js';
-import { TASK_METHODS, watchTasks } from './tasks/task-methods.js';
+import { TASK_METHODS } from './tasks/task-methods.js';
 import { hasLegacyTasks, TaskRunner } from './tasks/task-runner.js';
+import { watchTasks } from './tasks/watch-tasks.js';
 import { addTool, callTool, type RegisteredTool } from './tools.js';
 
 /**

@@ -1,7 +1,7 @@
 import { takesTasks, tasksRequired } from '../../era/extensions.js';
 import { answerProblem } from '../../era/input-rounds.js';
-import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Call, ForeignChange, Peer, TaskWatch } from '../../exchange/call.js';
+import { ProtocolError } from '../../errors.js';
+import type { Call } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { InputResponse } from '../../wire/model.js';
@@ -10,6 +10,7 @@ import { toDetailedTask, toLegacyTask, withRelatedTask } from './project-task.js
 import { isFinished, type TaskAnswer, type TaskPosition, type TaskRecord } from './store.js';
 import { answered, channelOfCall } from './task-channels.js';
 import { hasLegacyTasks, type TaskRunner } from './task-runner.js';
+import { visibleTask } from './visible-task.js';
 
 /** The requests about tasks, in both eras. */
 export const TASK_METHODS: ReadonlyMap<string, (runner: TaskRunner, call: Call) => Promise<JsonObject>> =
@@ -171,18 +172,6 @@ async function findTask(runner: TaskRunner, call: Call): Promise<TaskRecord> {
   return record;
 }
 
-async function visibleTask(
-  runner: TaskRunner,
-  { principal }: Peer,
-  id: string,
-): Promise<TaskRecord | undefined> {
-  if (id.length > MAX_ID) return undefined;
-  const record = await runner.settings.store.get(id);
-  return record && record.owner === principal ? runner.revived(record) : undefined;
-}
-
-const MAX_ID = 200;
-
 function requireLegacy(call: Call): void {
   if (call.peer.era !== 'legacy') throw notFound(call);
 }
@@ -190,47 +179,3 @@ function requireLegacy(call: Call): void {
 function notFound({ method }: Call): ProtocolError {
   return new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
 }
-
-/** TASK-M-060 … TASK-M-064: the states of the tasks that a client subscribes to. */
-export async function watchTasks(
-  runner: TaskRunner,
-  peer: Peer,
-  ids: readonly string[],
-  onChange: (change: ForeignChange) => void,
-): Promise<TaskWatch> {
-  if (ids.length > MAX_WATCHED)
-    throw new IsthmusError('BUSY', `A subscription can name at most ${MAX_WATCHED} tasks`);
-  const { store, clock } = runner.settings;
-  const distinct = [...new Set(ids)];
-  const found = await Promise.all(distinct.map((id) => visibleTask(runner, peer, id)));
-  const accepted = distinct.filter((_, index) => found[index]);
-  const stops: (() => void)[] = [];
-  const begin = (id: string) => {
-    let seen = 0;
-    let isStopped = false;
-    const look = async () => {
-      const record = await visibleTask(runner, peer, id).catch(() => undefined);
-      if (!record || isStopped || record.revision <= seen) return;
-      seen = record.revision;
-      const params = toDetailedTask(record, clock.now());
-      onChange({ kind: 'foreign', method: 'notifications/tasks', params: { ...params } });
-      if (isFinished(record)) stop();
-    };
-    const unwatch = store.watch(id, () => void look());
-    const stop = () => {
-      isStopped = true;
-      unwatch();
-    };
-    stops.push(stop);
-    void look();
-  };
-  return {
-    accepted,
-    start: () => accepted.forEach(begin),
-    stop: () => {
-      for (const stop of stops) stop();
-    },
-  };
-}
-
-const MAX_WATCHED = 1000;
