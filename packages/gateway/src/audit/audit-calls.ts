@@ -1,13 +1,20 @@
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type {
+  Call,
+  EndedTaskStatus,
+  OutlivingSlot,
+  Peer,
+  Service,
+} from '@isthmus/sdk/internal/exchange/call.js';
 import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { correlationOf } from '../access/create-authorize.js';
+import { deriveCall } from '../pipeline/derive-call.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import { CANCELLED, endingOf, failureOf, targetOf } from '../telemetry/call-record.js';
 import type { AuditOutcome, CallAudit } from './audit-record.js';
 
-/** Writes a record of every call to a server except `ping`, when the call is over, and of every subscription when it begins. */
+/** Writes a record of every call to a server except `ping`, when the call is over, of every subscription when it begins, and of every task when it ends (TASK-L-094). */
 export function auditCalls(
   inner: Service,
   { server, audit }: { readonly server: string; readonly audit?: CallAudit | undefined },
@@ -53,7 +60,7 @@ export function auditCalls(
       if (call.method === 'ping' || !audit.isActive()) return inner.handle(call);
       const audited = new AuditedCall(call, server, audit);
       try {
-        const answer = inner.handle(call);
+        const answer = inner.handle(audited.observed());
         if (answer instanceof LateResult) answer.observe(audited);
         else if (typeof answer?.['then'] === 'function') {
           (answer as Promise<JsonObject>).then(
@@ -99,6 +106,12 @@ class AuditedCall implements ResultListener {
   readonly #server: string;
   readonly #audit: CallAudit;
   readonly #began = performance.now();
+  readonly #correlationId: string;
+  /** Whether the call has become a task. */
+  #isTask = false;
+  #isAnswered = false;
+  /** Set when the task has ended. That may be before the call is answered. */
+  #writeTaskEnd: (() => void) | undefined;
   /** Read now: the request is gone when the answer is. */
   readonly #clientId: string | undefined;
 
@@ -107,6 +120,27 @@ class AuditedCall implements ResultListener {
     this.#server = server;
     this.#audit = audit;
     this.#clientId = call.request?.clientId;
+    const meta = call.params['_meta'];
+    this.#correlationId = correlationOf(isJsonObject(meta) ? meta['traceparent'] : undefined);
+  }
+
+  /** The call for the service. Only tools run as tasks. */
+  observed(): Call {
+    if (this.#call.method !== 'tools/call') return this.#call;
+    return deriveCall(this.#call, { outlive: () => this.#becomesTask() });
+  }
+
+  #becomesTask(): OutlivingSlot {
+    this.#isTask = true;
+    return {
+      stepOut() {},
+      comeBack() {},
+      leave() {},
+      ended: (status: EndedTaskStatus, error) => {
+        this.#writeTaskEnd = () => this.#write(status, error);
+        if (this.#isAnswered) this.#writeTaskEnd();
+      },
+    };
   }
 
   complete(result: JsonObject): void {
@@ -120,23 +154,34 @@ class AuditedCall implements ResultListener {
 
   #end(outcome: AuditOutcome, error: string | undefined, scopes?: readonly string[]): void {
     const call = this.#call;
-    const { peer, method, params } = call;
-    const meta = params['_meta'];
+    const given = this.#audit.argumentsOf?.(call.params);
+    if (this.#isTask) {
+      this.#write('task', error, scopes, given);
+      this.#isAnswered = true;
+      return this.#writeTaskEnd?.();
+    }
+    const isCancelled = call.cancellation.aborted;
+    this.#write(isCancelled ? (CANCELLED.outcome as AuditOutcome) : outcome, error, scopes, given);
+  }
+
+  #write(outcome: AuditOutcome, error?: string, scopes?: readonly string[], given?: string): void {
+    const call = this.#call;
+    const { peer, method } = call;
     const write = outcome === 'denied' || outcome === 'insufficient_scope' ? 'refuse' : 'write';
     this.#audit[write]({
       time: new Date().toISOString(),
-      correlationId: correlationOf(isJsonObject(meta) ? meta['traceparent'] : undefined),
+      correlationId: this.#correlationId,
       principal: peer.principal,
       clientId: this.#clientId,
       remote: peer.remote,
       server: this.#server,
       method,
       ...targetOf(call),
-      outcome: call.cancellation.aborted ? (CANCELLED.outcome as AuditOutcome) : outcome,
+      outcome,
       error,
       scopes,
       durationMs: Math.round((performance.now() - this.#began) * 1000) / 1000,
-      arguments: this.#audit.argumentsOf?.(params),
+      arguments: given,
     });
   }
 }

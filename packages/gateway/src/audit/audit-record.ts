@@ -5,6 +5,11 @@ export type AuditOutcome =
   | 'tool_error'
   | 'error'
   | 'cancelled'
+  /** The call has become a task. Another line says how the task ended. */
+  | 'task'
+  /** The end of a task. A cancelled one is `cancelled`. */
+  | 'completed'
+  | 'failed'
   /** The rules do not let the caller do this. */
   | 'denied'
   /** The token does not have the scopes. */
@@ -16,7 +21,7 @@ export type AuditOutcome =
 export interface AuditRecord {
   /** ISO 8601, when it ended. */
   readonly time: string;
-  /** The trace that the call belongs to, or an id of its own. A refused client gets it, too. */
+  /** The trace that the call belongs to, or an id of its own. A refused client gets it, too. The end of a task has that of its call. */
   readonly correlationId: string;
   /** Undefined: callers are not authenticated. */
   readonly principal: string | undefined;

@@ -136,5 +136,9 @@ function bothSlots(outer: OutlivingSlot, inner: OutlivingSlot): OutlivingSlot {
     stepOut: each((slot) => slot.stepOut()),
     comeBack: each((slot) => slot.comeBack()),
     leave: each((slot) => slot.leave()),
+    ended(status, error) {
+      outer.ended?.(status, error);
+      inner.ended?.(status, error);
+    },
   };
 }

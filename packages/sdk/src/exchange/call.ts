@@ -107,7 +107,11 @@ export interface OutlivingSlot {
   stepOut(): void;
   comeBack(): void;
   leave(): void;
+  /** The task has ended in this state, with this error. Its handler may keep the place for a while. */
+  ended?(status: EndedTaskStatus, error: string | undefined): void;
 }
+
+export type EndedTaskStatus = 'completed' | 'failed' | 'cancelled';
 
 /** A call as a task. */
 export interface CallTask {

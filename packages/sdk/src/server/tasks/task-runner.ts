@@ -6,7 +6,7 @@ import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
 import { isAtLeast, type LegacyRevision } from '../../era/revisions.js';
 import { toWireError } from '../../era/server-dialect-context.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, OutlivingSlot, Peer } from '../../exchange/call.js';
+import type { Call, EndedTaskStatus, OutlivingSlot, Peer } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
@@ -14,7 +14,7 @@ import { changeTask } from './change-task.js';
 import type { TaskPlan, TaskSettings } from './options.js';
 import { toCreateTaskResult, toLegacyTask } from './project-task.js';
 import { LOST_WORKER, RunningTask, type TaskContext, type TaskEnd } from './running-task.js';
-import type { TaskRecord } from './store.js';
+import { isFinished, type TaskRecord } from './store.js';
 import { TaskCall } from './task-call.js';
 import { channelOfSession, TaskChannels } from './task-channels.js';
 import { type TaskPlace, TaskPlaces } from './task-places.js';
@@ -182,7 +182,10 @@ export class TaskRunner {
           outer?.comeBack();
         }
       },
-      onState: (state) => this.#onState(state),
+      onState: (state) => {
+        this.#onState(state);
+        if (isFinished(state)) outer?.ended?.(state.status as EndedTaskStatus, errorOf(state));
+      },
     };
   }
 
@@ -262,6 +265,15 @@ async function handled(handle: () => JsonObject | Promise<JsonObject>): Promise<
   } catch (thrown) {
     return { thrown };
   }
+}
+
+/** A word for what went wrong. */
+function errorOf({ outcome }: TaskRecord): string | undefined {
+  if (!outcome) return undefined;
+  if ('result' in outcome) return outcome.result['isError'] === true ? 'tool_error' : undefined;
+  const { code, data } = outcome.error;
+  const reason = isJsonObject(data) ? data['reason'] : undefined;
+  return typeof reason === 'string' ? reason : String(code);
 }
 
 interface Run {
