@@ -82,7 +82,8 @@ describe('a request about a task', () => {
     });
 
     it('fails with this error if the server cannot tell about the task', async () => {
-      const { error } = await forResult(LOST, OF_TOOL, new ProtocolError(-32601, 'no such method'));
+      const noMethod = new ProtocolError(-32601, 'no such method');
+      const { error } = (await forResult(LOST, OF_TOOL, noMethod)) as { error: unknown };
       expect(error).toBe(OF_TOOL);
     });
   });

@@ -45,7 +45,7 @@ async function watched() {
   const told: unknown[] = [];
   const runner = new TaskRunner(resolveTasks({ clock, store }));
   const onChange = (change: ForeignChange) =>
-    void told.push((change as { params: { status: string } }).params.status);
+    void told.push((change as unknown as { params: { status: string } }).params.status);
   const watch = await watchTasks(runner, PEER, ['one'], onChange);
   expect(watch.accepted).toEqual(['one']);
   watch.start();
