@@ -6,9 +6,12 @@ import { storm } from './storm/storm.js';
 import { hasClusterTools } from './support.js';
 
 /**
- * Storms find rare faults, so they are run with seeds: ISTHMUS_CHAOS_SEED=1,5,8. Known fault: of 60 runs of these seeds on a
- * busy machine, 6 had a call that asks which was left without an answer, after a process was stopped (SIGSTOP) for so long
- * that another one had its session.
+ * Storms find rare faults, so they are run with seeds: ISTHMUS_CHAOS_SEED=1,5,8. Of 66 passes of these seeds on a busy
+ * machine, 6 failed, with a call that asks and was left without an answer. A trace showed why: a process that was stopped
+ * (SIGSTOP) until another one had its session woke up without a connection to Redis, and accepted the answer to a question
+ * of the other process. That is corrected, and has a small test (adoption.test.ts). In one earlier pass (seed 1, of replicas)
+ * a session was lost, which has not been seen again and is not explained. ISTHMUS_CHAOS_TRACE=FOLDER keeps all HTTP
+ * messages of a pass that failed.
  */
 const SEEDS = process.env['ISTHMUS_CHAOS_SEED']?.split(',').map(Number) ?? [];
 const STORMS = SEEDS.flatMap((seed) => [{ seed, of: 'replicas' } as const, { seed, of: 'all' } as const]);

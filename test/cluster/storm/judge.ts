@@ -5,7 +5,7 @@ export interface Outcome {
   readonly token: string;
   /** The only right one. */
   readonly answer: string;
-  /** What its client has noticed so far, besides. */
+  /** What its client has noticed during the call, besides. */
   readonly noticed: readonly string[];
   readonly end:
     | { readonly kind: 'answer'; readonly text: unknown }

@@ -81,8 +81,11 @@ async function live(
         (error: unknown) => ({ kind: 'error', error: tellOf(error) }) as const,
       );
       const late = sleep(WATCHDOG_MS, { kind: 'lost' } as const, { ref: false });
-      const noticed = client.complaints;
-      return { client: kind, tool, token, answer, noticed, end: await Promise.race([end, late]) };
+      // What it has noticed before has nothing to do with this call.
+      const before = client.complaints.length;
+      const ended = await Promise.race([end, late]);
+      const noticed = client.complaints.slice(before);
+      return { client: kind, tool, token, answer, noticed, end: ended };
     });
     const ends = await Promise.all(calls);
     outcomes.push(...ends);

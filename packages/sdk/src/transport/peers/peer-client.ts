@@ -16,6 +16,7 @@ import {
   signHeader,
 } from './envelope.js';
 import type { PeerTls } from './peer-server.js';
+import { PeerSilence } from './peer-silence.js';
 
 /** Receives the answer of another member, piece by piece. */
 export interface PeerAnswerSink {
@@ -58,6 +59,7 @@ export class PeerClient {
   readonly #undici: typeof import('undici');
   readonly #pools = new Map<string, Pool>();
   readonly #underWay = new Set<CallUnderWay>();
+  readonly #silence: PeerSilence;
   #sequence = 0;
 
   static async load(options: PeerClientOptions): Promise<PeerClient> {
@@ -67,13 +69,26 @@ export class PeerClient {
   private constructor(options: PeerClientOptions, undici: typeof import('undici')) {
     this.#options = options;
     this.#undici = undici;
+    this.#silence = new PeerSilence({
+      clock: options.clock,
+      waitingFor: () => [...this.#underWay].flatMap((call) => (call.isWaiting ? [call.to] : [])),
+      standingOf: ({ id }) => {
+        const members = options.members();
+        return members.isConnected ? members.standingOf(id) : 'unsure';
+      },
+      isHeard: (member) => this.#isHeard(member),
+      giveUp: (member, why) => {
+        for (const call of [...this.#underWay])
+          if (call.isWaiting && call.to.id === member.id) call.give(why);
+      },
+    });
   }
 
   /** Ends connections to members that are gone, and a moment later the requests to them: one that left may still answer. */
   reviewMembers(): void {
     const { members: find, clock } = this.#options;
     const members = find();
-    const isGone = ({ to }: CallUnderWay) => members.standingOf(to) === 'gone';
+    const isGone = ({ to }: CallUnderWay) => members.standingOf(to.id) === 'gone';
     const endLost = () => {
       for (const call of [...this.#underWay]) if (isGone(call)) call.give('the member is gone');
     };
@@ -87,6 +102,28 @@ export class PeerClient {
   }
 
   send(to: Member, request: PeerRequest, body: Uint8Array | undefined, sink: PeerAnswerSink): PeerCall {
+    const call = this.#sendThrough(
+      () => this.#poolAt(to.address),
+      to,
+      request,
+      body,
+      sink,
+      () => this.#underWay.delete(call),
+    );
+    this.#underWay.add(call);
+    call.begin();
+    this.#silence.begin();
+    return call;
+  }
+
+  #sendThrough(
+    pool: () => Pool,
+    to: Member,
+    request: PeerRequest,
+    body: Uint8Array | undefined,
+    sink: PeerAnswerSink,
+    onOver: () => void,
+  ): CallUnderWay {
     const { keys, members, clock } = this.#options;
     const frame = encodeFrame(request, body);
     this.#sequence += 1;
@@ -99,14 +136,10 @@ export class PeerClient {
       digest: digestFrame(frame),
     };
     const headers = { [PEER_HEADER]: signHeader(keys, header), 'content-length': String(frame.length) };
-    const call = new CallUnderWay(to.id, header, keys, sink, {
-      dispatch: () => {
-        this.#poolAt(to.address).dispatch({ path: '/', method: 'POST', headers, body: frame }, call);
-      },
-      onOver: () => this.#underWay.delete(call),
+    const call: CallUnderWay = new CallUnderWay(to, header, keys, sink, {
+      dispatch: () => void pool().dispatch({ path: '/', method: 'POST', headers, body: frame }, call),
+      onOver,
     });
-    this.#underWay.add(call);
-    call.begin();
     return call;
   }
 
@@ -133,7 +166,37 @@ export class PeerClient {
     return promise.finally(callOff);
   }
 
+  /** Whether a member answers at all. A new connection, since an old one may lead to a machine that has vanished. */
+  async #isHeard(member: Member): Promise<boolean> {
+    const heard = createDeferred<boolean>();
+    const pool = this.#openPool(member.address);
+    const request = { service: '', method: 'GET', target: '/', headers: {}, caller: {} };
+    const sink: PeerAnswerSink = {
+      begin: () => heard.resolve(true),
+      data: () => true,
+      end() {},
+      // It has no such service, and has said so.
+      failed: ({ kind }) => heard.resolve(kind === 'not-here'),
+    };
+    const call = this.#sendThrough(
+      () => pool,
+      member,
+      request,
+      undefined,
+      sink,
+      () => {},
+    );
+    call.begin();
+    const callOff = this.#options.clock.after(HEARD_MS, () => heard.resolve(false), { background: true });
+    const isHeard = await heard.promise;
+    callOff();
+    call.abort();
+    void pool.destroy().catch(() => {});
+    return isHeard;
+  }
+
   async close(): Promise<void> {
+    this.#silence.close();
     for (const call of [...this.#underWay]) call.give('this member leaves the cluster');
     const pools = [...this.#pools.values()];
     this.#pools.clear();
@@ -143,8 +206,14 @@ export class PeerClient {
   #poolAt(address: string): Pool {
     const known = this.#pools.get(address);
     if (known) return known;
+    const pool = this.#openPool(address);
+    this.#pools.set(address, pool);
+    return pool;
+  }
+
+  #openPool(address: string): Pool {
     const { tls } = this.#options;
-    const pool = new this.#undici.Pool(address, {
+    return new this.#undici.Pool(address, {
       connect: {
         timeout: CONNECT_MS,
         // The authority is that of the cluster. Its members have no names.
@@ -155,8 +224,6 @@ export class PeerClient {
       bodyTimeout: 0,
       pipelining: 1,
     });
-    this.#pools.set(address, pool);
-    return pool;
   }
 }
 
@@ -171,7 +238,7 @@ interface CallContext {
  * again as it was signed: the member serves it once, and says if it has come already.
  */
 class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
-  readonly to: string;
+  readonly to: Member;
   readonly #header: PeerHeader;
   readonly #keys: ClusterKeys;
   readonly #sink: PeerAnswerSink;
@@ -182,13 +249,18 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
   #attempts = 0;
   #isOver = false;
 
-  constructor(to: string, header: PeerHeader, keys: ClusterKeys, sink: PeerAnswerSink, context: CallContext) {
+  constructor(to: Member, header: PeerHeader, keys: ClusterKeys, sink: PeerAnswerSink, context: CallContext) {
     this.to = to;
     this.#header = header;
     this.#keys = keys;
     this.#sink = sink;
     this.#onOver = context.onOver;
     this.#dispatch = context.dispatch;
+  }
+
+  /** Nothing of its answer has come. */
+  get isWaiting(): boolean {
+    return this.#dispatch !== undefined;
   }
 
   begin(): void {
@@ -291,6 +363,8 @@ class CallUnderWay implements PeerCall, Dispatcher.DispatchHandler {
 const ABORTED = new Error('the answer is not wanted any more');
 /** A member on the same network answers at once, or not at all. */
 const CONNECT_MS = 1000;
+/** How long a member may take for a sign of life. */
+const HEARD_MS = 1500;
 /** The first one, and two on other connections. */
 const MAX_ATTEMPTS = 3;
 /** How long a member that has left may take for its last answers. */

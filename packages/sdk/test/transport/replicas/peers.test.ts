@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect, createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/async/clock.js';
+import { FakeClock } from '../../../../../test/support/fake-clock.js';
+import { type Clock, systemClock } from '../../../src/async/clock.js';
 import { type ClusterKeys, createClusterKeys } from '../../../src/cluster/cluster-keys.js';
 import type { Member, Members } from '../../../src/cluster/members.js';
 import {
@@ -161,6 +162,53 @@ describe('a request to another member', () => {
   });
 });
 
+describe('a request to a member that says nothing', () => {
+  it('is lost after eight seconds, if the store is away and the member answers no other connection either', async () => {
+    const { address, connections } = await startSilent();
+    const { client, member, clock, pass } = await startWatched(address, { isConnected: false });
+    const began = clock.now();
+    const lost = outcome(client, member, REQUEST);
+    await pass(lost);
+    expect(await lost).toBe('lost');
+    // Looks after 2, 4, 6 and 8 s, of 1.5 s each.
+    expect(clock.now() - began).toBeGreaterThanOrEqual(9500);
+    expect(clock.now() - began).toBeLessThan(11_000);
+    // The request, and the questions whether it lives.
+    expect(connections()).toBeGreaterThanOrEqual(5);
+  });
+
+  it('goes on while the member answers other connections, although the store is away', async () => {
+    const clock = new FakeClock();
+    const { address, hold } = await startServer(keys, clock);
+    const { client, member, pass } = await startWatched(address, { isConnected: false, clock });
+    const go = hold('slow');
+    const answered = outcome(client, member, { ...REQUEST, service: 'slow' });
+    await pass(undefined, 30_000);
+    go();
+    expect(await answered).toBe('answered');
+  });
+
+  it('goes on while the member beats', async () => {
+    const { address, connections } = await startSilent();
+    const { client, member, pass } = await startWatched(address, { isConnected: true });
+    let ended = 'no';
+    void outcome(client, member, REQUEST).then((kind) => {
+      ended = kind;
+    });
+    await pass(undefined, 30_000);
+    expect([ended, connections()]).toEqual(['no', 1]);
+  });
+
+  it('is lost when the member is gone, although that was not certain when it went', async () => {
+    const { address } = await startSilent();
+    const { client, member, members, pass } = await startWatched(address, { isConnected: true });
+    const lost = outcome(client, member, REQUEST);
+    members.standing = 'gone';
+    await pass(lost);
+    expect(await lost).toBe('lost');
+  });
+});
+
 function frameAs(principal: string): Buffer {
   return encodeFrame({ ...REQUEST, caller: { principal } }, Buffer.from('bod'));
 }
@@ -189,10 +237,10 @@ async function send(address: string, { header, frame }: { header: string; frame:
   return response.status;
 }
 
-async function startServer(own: ClusterKeys = keys) {
+async function startServer(own: ClusterKeys = keys, clock: Clock = systemClock) {
   const served: string[] = [];
   const isSelf = (id: string) => id === 'self';
-  const server = new PeerServer({ listen: 'http://127.0.0.1:0', keys: own, isSelf, clock: systemClock });
+  const server = new PeerServer({ listen: 'http://127.0.0.1:0', keys: own, isSelf, clock });
   const leave = server.handle('echo', (exchange) => {
     exchange.body(1000, (body) => {
       const text = body.kind === 'bytes' ? String(body.bytes) : body.kind;
@@ -204,7 +252,13 @@ async function startServer(own: ClusterKeys = keys) {
   });
   const address = await server.open();
   onTestFinished(() => server.close().catch(() => {}));
-  return { address, served, leave, close: (isTold?: boolean) => server.close(isTold) };
+  /** Answers requests for a service when the returned function is called. */
+  const hold = (service: string) => {
+    const go = gate();
+    server.handle(service, (exchange) => void go.promise.then(() => exchange.respond(200, {}, 'late')));
+    return go.open;
+  };
+  return { address, served, leave, hold, close: (isTold?: boolean) => server.close(isTold) };
 }
 
 /** Breaks its first connection when something has come: from the client, or from the server. */
@@ -239,8 +293,60 @@ async function startStranger(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
+/** Accepts connections and never answers, as a process that is stopped. */
+async function startSilent() {
+  let count = 0;
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    count += 1;
+    sockets.push(socket);
+    socket.on('error', () => {}).resume();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  return { address: `http://127.0.0.1:${port}`, connections: () => count };
+}
+
+/** A client whose time a test moves, and what it knows of the other members. */
+async function startWatched(
+  address: string,
+  { isConnected, clock = new FakeClock() }: { isConnected: boolean; clock?: FakeClock },
+) {
+  const members = {
+    self: 'peer',
+    all: [],
+    isConnected,
+    standing: 'alive',
+    standingOf: () => members.standing,
+  };
+  const known = members as unknown as Members;
+  const client = await PeerClient.load({ keys, members: () => known, clock });
+  onTestFinished(() => client.close());
+  /** Lets time pass until something has settled, or for so long. What is on the wire has time to arrive. */
+  const pass = async (until: Promise<unknown> | undefined, ms = 20_000) => {
+    let isOver = false;
+    void until?.then(() => {
+      isOver = true;
+    });
+    for (let passed = 0; passed < ms && !isOver; passed += 500) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      clock.advance(500);
+    }
+  };
+  return { client, member: { id: 'self', address } as Member, members, clock, pass };
+}
+
 async function startClient(address: string) {
-  const members = { self: 'peer', all: [], standingOf: () => 'alive' } as unknown as Members;
+  const members = {
+    self: 'peer',
+    all: [],
+    isConnected: true,
+    standingOf: () => 'alive',
+  } as unknown as Members;
   const client = await PeerClient.load({ keys, members: () => members, clock: systemClock });
   onTestFinished(() => client.close());
   return { client, member: { id: 'self', address } as Member };
