@@ -82,12 +82,6 @@ export class AccessControl {
     this.#visits.end(digest(key));
   }
 
-  /** Ends all sessions and links. Returns how many sessions there were. */
-  endAll(): number {
-    this.#links.clear();
-    return this.#visits.endAll();
-  }
-
   async #visitorOf(given: EnterRequest, source: RequestSource): Promise<Visitor> {
     const { link, apiKey, jwt } = given;
     if ([link, apiKey, jwt].filter((each) => each !== undefined).length !== 1)

@@ -46,13 +46,6 @@ export class Visits {
     for (const callback of session?.onEnd ?? []) callback();
   }
 
-  /** Returns how many there were. */
-  endAll(): number {
-    const all = [...this.#all.keys()];
-    for (const digest of all) this.end(digest);
-    return all.length;
-  }
-
   #find(digest: string): Visit | undefined {
     const session = this.#all.get(digest);
     if (!session) return undefined;
