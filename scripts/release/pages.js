@@ -17,6 +17,9 @@ export function copyPages() {
   // The sources of the images, and what only contributors read.
   for (const name of ['docs/diagrams', 'docs/decisions'])
     rmSync(join(TARGET, name), { recursive: true, force: true });
+  // Screenshots are large, and a terminal does not show them.
+  for (const name of readdirSync(join(TARGET, 'docs/images')))
+    if (name.endsWith('.webp')) rmSync(join(TARGET, 'docs/images', name));
   for (const page of pagesBelow('')) {
     const path = join(TARGET, page);
     writeFileSync(
@@ -31,13 +34,13 @@ export function removePages() {
 }
 
 /**
- * The page with the links that lead somewhere; the text of others stays.
+ * The page with the links and images that lead somewhere; the text of others stays.
  * @param {string} text
  * @param {string} page its path in the package
  * @param {(path: string) => boolean} exists
  */
 export function keepLinks(text, page, exists) {
-  return text.replace(/(?<!!)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g, (link, label, target) => {
+  return text.replace(/!?\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g, (link, label, target) => {
     if (/^(?:[a-z]+:|#)/.test(target)) return link;
     const path = posix.normalize(posix.join(dirname(page), target.split('#')[0]));
     // The README of the package stands for that of the repository.

@@ -79,10 +79,11 @@ describe('N1: the packed isthmus', () => {
   });
 });
 
-it('N1: a link that leads out of the package becomes text, and others stay', () => {
-  const page = 'See [a](../a.md#x), [`b`](b.md), [c](https://c.example/), [d](#d) and ![e](e.svg).';
-  expect(keepLinks(page, 'docs/p.md', (path) => path === 'docs/b.md')).toBe(
-    'See a, [`b`](b.md), [c](https://c.example/), [d](#d) and ![e](e.svg).',
+it('N1: a link or an image that leads out of the package becomes text, and others stay', () => {
+  const page =
+    'See [a](../a.md#x), [`b`](b.md), [c](https://c.example/), [d](#d), ![e](e.svg) and ![f](f.webp).';
+  expect(keepLinks(page, 'docs/p.md', (path) => ['docs/b.md', 'docs/e.svg'].includes(path))).toBe(
+    'See a, [`b`](b.md), [c](https://c.example/), [d](#d), ![e](e.svg) and f.',
   );
 });
 

@@ -45,7 +45,7 @@ async function operated(tellsStderr: boolean) {
     units: [...UNITS, good.unit('good')],
     addresses: ['http://127.0.0.1:0/mcp'],
     host: { ledger: false, cache: false },
-    patienceMs: 300,
+    patienceMs: 20_000,
     log,
     redactor,
     tellsStderr,

@@ -78,7 +78,7 @@ describe('bash', () => {
     ]);
     expect(commands).toEqual(['serve', 'status', 'stop', 'start']);
     expect(control).toEqual(['check', 'import', 'list', 'schema']);
-    expect(options).toEqual(['--jwt-jwks', '--jwt-audience', '--jwt-issuer', '--jwt-scope']);
+    expect(options).toEqual(['--jwt-jwks', '--jwt-audience', '--jwt-issuer', '--jwt-scope', '--jwt-type']);
     expect(short).toEqual(expect.arrayContaining(['--socket', '-s', '--pid', '--json', '--help', '-h']));
     expect(choices).toEqual(['trace', 'debug', 'info', 'warn', 'error', 'silent']);
     expect(inline).toEqual(['shared']);

@@ -2,29 +2,36 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { freePort } from '../../../../../test/support/redis.js';
-import { type ClusterKeys, createClusterKeys } from '../../../src/cluster/cluster-keys.js';
-import { sessionKey } from '../../../src/cluster/session-id.js';
-import { createServer, type Server } from '../../../src/index.js';
-import { type ClusterStore, memoryStore } from '../../../src/transport/cluster.js';
-import type * as Envelope from '../../../src/transport/peers/envelope.js';
-import { ReplayGuard } from '../../../src/transport/peers/envelope.js';
+import { type ClusterKeys, createClusterKeys } from '../../packages/sdk/src/cluster/cluster-keys.js';
+import { sessionKey } from '../../packages/sdk/src/cluster/session-id.js';
+import { createServer, type Server } from '../../packages/sdk/src/index.js';
+import { type ClusterStore, memoryStore } from '../../packages/sdk/src/transport/cluster.js';
+import type * as Envelope from '../../packages/sdk/src/transport/peers/envelope.js';
+import { ReplayGuard } from '../../packages/sdk/src/transport/peers/envelope.js';
 import {
   openWandering,
   SECRET,
   startMembers,
   type TestMember,
   type WanderingSession,
-} from '../../support/cluster.js';
-import { ask, gate, legacy, legacyCall, legacyRequest, until } from '../../support/http-server.js';
+} from '../../packages/sdk/test/support/cluster.js';
+import {
+  ask,
+  gate,
+  legacy,
+  legacyCall,
+  legacyRequest,
+  until,
+} from '../../packages/sdk/test/support/http-server.js';
+import { freePort } from '../support/redis.js';
 
 /** The checks that are missing. */
 const missing = vi.hoisted(() => new Set<string>());
-vi.mock('../../../src/cluster/cluster-keys.js', async (original) => {
+vi.mock('../../packages/sdk/src/cluster/cluster-keys.js', async (original) => {
   const real = await original<{ createClusterKeys: typeof createClusterKeys }>();
   return { ...real, createClusterKeys: (secrets: string) => weaken(real.createClusterKeys(secrets)) };
 });
-vi.mock('../../../src/transport/peers/envelope.js', async (original) => {
+vi.mock('../../packages/sdk/src/transport/peers/envelope.js', async (original) => {
   const real = await original<typeof Envelope>();
   return {
     ...real,
