@@ -53,11 +53,11 @@ export class Members {
   #sealed = new Map<Member, Uint8Array>();
   /** Earlier ids of members that live. */
   #aliases = new Map<string, string>();
+  /** The last that was known of members that are gone, the newest last. */
+  #past = new Map<string, Member>();
   #beating: Promise<boolean> | undefined;
   #lastBeatAt = Number.NEGATIVE_INFINITY;
   #isDown = true;
-  /** Since the last one that was answered. */
-  #failedBeats = 0;
   #problem: string | undefined;
   #trustedFrom = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => {};
@@ -116,6 +116,11 @@ export class Members {
     return this.#known.get(id) ?? this.#known.get(this.#aliases.get(id) ?? '');
   }
 
+  /** A member that is gone. It may still work, if only the store has lost it. */
+  findPast(id: string): Member | undefined {
+    return this.#past.get(id);
+  }
+
   isSelf(id: string): boolean {
     return id === this.#self || this.#facts.formerly.includes(id);
   }
@@ -139,9 +144,7 @@ export class Members {
    * that settles when it has asked, or when the store does not answer.
    */
   confirm(): Promise<unknown> | undefined {
-    if (this.#options.clock.now() - this.#lastBeatAt < TTL_MS) return undefined;
-    // The beat that was under way when this process was stopped fails in any case.
-    return this.#failedBeats > 1 ? undefined : this.refresh();
+    return this.#options.clock.now() - this.#lastBeatAt < TTL_MS ? undefined : this.refresh();
   }
 
   /** Beats now. False: the store did not answer. */
@@ -162,6 +165,7 @@ export class Members {
       return false;
     }
     this.#known.delete(real);
+    this.#past.delete(real);
     this.#changed();
     this.#announce();
     return true;
@@ -286,6 +290,7 @@ export class Members {
       known.size === this.#known.size &&
       [...known].every(([id, each]) => this.#known.get(id) === each) &&
       strangers.join() === this.#strangers.join();
+    for (const [id, member] of this.#known) if (!known.has(id)) this.#keepPast(id, member);
     this.#strangers = strangers;
     this.#known = known;
     this.#sealed = sealed;
@@ -294,6 +299,12 @@ export class Members {
       [...known.values()].flatMap(({ id, formerly }) => formerly.map((old) => [old, id])),
     );
     this.#changed();
+  }
+
+  #keepPast(id: string, member: Member): void {
+    this.#past.delete(id);
+    this.#past.set(id, member);
+    if (this.#past.size > MAX_PAST) this.#past.delete(this.#past.keys().next().value!);
   }
 
   #readFacts(id: string, sealed: Uint8Array): Member | undefined {
@@ -321,3 +332,4 @@ const BEAT_EVERY_MS = 1000;
 /** A member that was silent for this long is gone. */
 export const TTL_MS = 5000;
 const MAX_FORMER = 8;
+const MAX_PAST = 100;

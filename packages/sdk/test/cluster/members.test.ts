@@ -62,6 +62,10 @@ describe('the members of a cluster', () => {
     expect(a.standingOf(b.self)).toBe('alive');
     await pass(clock, 2500);
     expect(a.standingOf(b.self)).toBe('gone');
+    // It may still work. Where it refuses connections, it does not.
+    expect(a.findPast(b.self)?.address).toBe('http://b:1');
+    await a.fence(b.self);
+    expect(a.findPast(b.self)).toBeUndefined();
   });
 
   it('doubt no member while they cannot reach the store, nor for five seconds after', async () => {

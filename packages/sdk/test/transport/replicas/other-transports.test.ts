@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, inputRequired, type Server } from '../../../src/index.js';
-import { startMembers } from '../../support/cluster.js';
+import { memoryStore } from '../../../src/transport/cluster.js';
+import { startMembers, type TestMember } from '../../support/cluster.js';
 import {
   ask,
   initialize,
@@ -61,6 +62,22 @@ describe('a modern call in a cluster', () => {
     const { error } = second.json as unknown as { error: { code: number; message: string } };
     expect(error.code).toBe(-32602);
     expect(error.message).toContain('make the call again');
+  });
+
+  it('goes on in a member that has lost the store only', async () => {
+    const store = memoryStore();
+    const [a, b] = (await startMembers(2, askingServer, { join: { store } })) as [TestMember, TestMember];
+    const capabilities = { elicitation: { form: {} } };
+    const first = await ask(a.url, modernCall(1, 'ask', {}, { capabilities }));
+    const { requestState } = first.json['result'] as { requestState: string };
+    a.store.cut = true;
+    await store.leave(a.id);
+    await b.cluster.members.refresh();
+    expect(b.cluster.members.standingOf(a.id)).toBe('gone');
+    const inputResponses = { 'elicitation-1': { action: 'accept', content: { name: 'Ada' } } };
+    const params = { requestState, inputResponses };
+    const second = await ask(b.url, modernCall(2, 'ask', {}, { capabilities, params }));
+    expect(second.json).toMatchObject({ id: 2, result: { content: [{ text: 'Hello Ada' }] } });
   });
 
   it('is continued by any member if its handler keeps nothing', async () => {

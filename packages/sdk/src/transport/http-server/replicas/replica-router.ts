@@ -1,5 +1,6 @@
 import { within } from '../../../async/clock.js';
 import type { Cluster } from '../../../cluster/cluster.js';
+import type { Member } from '../../../cluster/members.js';
 import { mintSessionId, openerOf } from '../../../cluster/session-id.js';
 import type { HttpRoute } from '../../../era/classify/classify-http.js';
 import { memberOfState } from '../../../era/modern/sealed-state.js';
@@ -119,7 +120,7 @@ export class ReplicaRouter implements EndpointReplicas {
   async routeStream(id: string, whole: WholeRequest): Promise<RoutedRequest> {
     const { members } = this.#cluster;
     const opener = this.#openerOf(id, whole.admitted);
-    const member = opener === undefined ? undefined : members.find(opener);
+    const member = opener === undefined ? undefined : await this.#memberOf(opener);
     if (!member || members.isSelf(member.id)) return 'unknown';
     if (refusedAsNotHere(whole.admitted)) return 'answered';
     const failure = await this.#handover.twice(member, whole);
@@ -210,13 +211,22 @@ export class ReplicaRouter implements EndpointReplicas {
     const id = memberOfState(requestState);
     const { members } = this.#cluster;
     if (id === undefined || members.isSelf(id) || isHandedOn(whole.admitted)) return false;
-    const member = members.find(id);
+    const member = await this.#memberOf(id);
     if (!member) return false;
     const failure = await this.#handover.twice(member, whole);
     if (!failure) return true;
     if (failure.kind === 'not-here' || failure.kind === 'refused') return false;
     busy(whole.admitted, 'The process that works on this call cannot be reached');
     return true;
+  }
+
+  /** The member with this id. One that the store has forgotten may only have lost the store, and still work. */
+  async #memberOf(id: string): Promise<Member | undefined> {
+    const { members } = this.#cluster;
+    if (!members.find(id) && !members.isSelf(id)) {
+      await within(this.#endpoint.settings.clock, CONFIRM_MS, members.review(id));
+    }
+    return members.find(id) ?? members.findPast(id);
   }
 
   #receive(exchange: PeerExchange): void {
