@@ -38,6 +38,7 @@ import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
 import { type GatewayServerSpec, validateServer } from './server-definition.js';
 import type { GatewayServerStatus, GatewayStatus, UnreadyServer } from './server-state.js';
+import { metricsOfWorkers } from './workers/metrics-of-workers.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
 
@@ -221,6 +222,8 @@ class MultiServerGateway implements Gateway {
   async open(): Promise<void> {
     const { addresses, units, endpoint, metrics, healthPaths, operators, cluster } = this.#options;
     const { mirrorAuthServer } = this.#options;
+    const ownMetrics = async () =>
+      (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' };
     const mirror =
       mirrorAuthServer === undefined ? undefined : new AuthServerMirror(mirrorAuthServer, this.#clock);
     const pages = new AdminPages({
@@ -239,7 +242,7 @@ class MultiServerGateway implements Gateway {
       unready: () => this.#unready(),
       parked: () => this.#parked(),
       isDraining: () => cluster?.members.own.state === 'draining',
-      metrics: async () => (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' },
+      metrics: cluster ? metricsOfWorkers(cluster, ownMetrics, this.closed) : ownMetrics,
     });
     try {
       await this.#places.openHttp(pages);

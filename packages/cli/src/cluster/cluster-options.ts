@@ -154,7 +154,9 @@ export async function joinPlanned(plan: ClusterPlan | undefined): Promise<Joined
   const { joinCluster } = await import('@isthmus/sdk/internal/transport/cluster.js');
   try {
     const { drainMs, worker } = plan;
-    return { cluster: await joinCluster(plan.join), drainMs, worker };
+    const cluster = await joinCluster(plan.join);
+    if (worker) await cluster.members.say({ parent: worker.parent });
+    return { cluster, drainMs, worker };
   } catch (error) {
     if (!(error instanceof IsthmusError)) throw error;
     if (error.code === 'INVALID_OPTION') throw usageError(messageOf(error));

@@ -14,7 +14,11 @@ export function problemsOf(answers: readonly MemberAnswer[]): readonly string[] 
   );
   const all = answers.flatMap((each) => statusOf(each) ?? []);
   for (const { cluster, ready } of all) {
-    if (cluster?.store.up === false) problems.push(`${cluster.replica}: Redis does not answer.`);
+    if (cluster?.store.up === false) {
+      problems.push(
+        `${cluster.replica}: ${hasRedis(cluster) ? 'Redis' : 'the store of the parent process'} does not answer.`,
+      );
+    }
     if (!ready) problems.push(`${cluster?.replica}: not ready; isthmus status shows its servers.`);
   }
   for (const stranger of new Set(all.flatMap(({ cluster }) => cluster?.strangers ?? []))) {
@@ -28,8 +32,9 @@ export function problemsOf(answers: readonly MemberAnswer[]): readonly string[] 
 
 /** A row for each process, a row for each server, and what is wrong. */
 export function renderCluster(answers: readonly MemberAnswer[], { width, out }: Look, now: number): string {
-  const members = table([MEMBER_HEAD, ...answers.map((each) => memberRow(each, now))], { width });
   const all = answers.flatMap((each) => statusOf(each) ?? []);
+  const head = [...MEMBER_HEAD, all.every(({ cluster }) => hasRedis(cluster)) ? 'redis' : 'store'];
+  const members = table([head, ...answers.map((each) => memberRow(each, now))], { width });
   const names = [...new Set(all.flatMap(({ servers }) => Object.keys(servers)))];
   const servers = names.map((name) => serverRow(name, all));
   const problems = problemsOf(answers);
@@ -43,17 +48,7 @@ export function renderCluster(answers: readonly MemberAnswer[], { width, out }: 
   ].join('\n');
 }
 
-const MEMBER_HEAD = [
-  'replica',
-  'host',
-  'version',
-  'state',
-  'up',
-  'sessions',
-  'handed on',
-  'taken over',
-  'redis',
-];
+const MEMBER_HEAD = ['replica', 'host', 'version', 'state', 'up', 'sessions', 'handed on', 'taken over'];
 const SERVER_HEAD = ['server', 'home', 'placement', 'ready', 'processes', 'calls'];
 
 function memberRow(member: MemberAnswer, now: number): string[] {
@@ -62,8 +57,8 @@ function memberRow(member: MemberAnswer, now: number): string[] {
   const up = startedAt === undefined ? '' : describeDuration(now - Date.parse(startedAt));
   const { sessions = '', handedOn = '', adopted = '', store } = cluster ?? {};
   const latency = store?.latencyMs === undefined ? '' : `${store.latencyMs} ms`;
-  const redis = store === undefined ? '' : store.up ? latency : 'away';
-  const facts = [version, state, up, sessions, handedOn, adopted, redis];
+  const answers = store === undefined ? '' : store.up ? latency : 'away';
+  const facts = [version, state, up, sessions, handedOn, adopted, answers];
   return [oneLine(replica), oneLine(host), ...facts.map((fact) => oneLine(String(fact)))];
 }
 
@@ -107,6 +102,11 @@ function differing(all: readonly GatewayStatus[]): readonly (readonly [string, r
 function mostFrequent<T>(values: readonly T[]): T | undefined {
   const count = (value: T) => values.filter((each) => each === value).length;
   return [...values].sort((a, b) => count(b) - count(a))[0];
+}
+
+/** Processes of an earlier version do not say it. */
+function hasRedis(cluster: GatewayStatus['cluster']): boolean {
+  return cluster?.store.kind !== 'given';
 }
 
 /** Processes of another version may answer otherwise. */

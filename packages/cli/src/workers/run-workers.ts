@@ -35,12 +35,13 @@ export interface RunWorkersOptions {
 export async function runWorkers({ count, control }: RunWorkersOptions, operator: Operator): Promise<void> {
   const store = memoryStore();
   const secret = randomBytes(32).toString('base64url');
+  const parent = randomBytes(9).toString('base64url');
   const sockets = workerSockets();
   const served = new Map<Slot, ServedStore>();
   const pool = new WorkerPool({
     count,
     welcome: (slot, isFirst) => ({
-      ...{ of: 'workers', kind: 'welcome', secret, slot, speaks: isFirst },
+      ...{ of: 'workers', kind: 'welcome', parent, secret, slot, speaks: isFirst },
       ...{ folder: sockets.folder, hasControl: control },
     }),
     onStart: (slot) => served.set(slot, shareStore(store, slot)),

@@ -9,6 +9,8 @@ import { isOfWorkers, type ToParent, type ToWorker } from './worker-messages.js'
 /** A worker's connection to its parent. */
 export interface WorkerLink {
   readonly parentPid: number;
+  /** A random word that tells the workers of one parent from those of others. It is no secret. */
+  readonly parent: string;
   /** What all workers share. */
   readonly secret: string;
   readonly slot: number;
@@ -55,12 +57,12 @@ export async function linkToParent(): Promise<WorkerLink> {
   process.once('disconnect', () => onSignal('SIGTERM'));
   for (const signal of PARENTS) process.on(signal, () => send({ of: 'workers', kind: 'signalled', signal }));
   send({ of: 'workers', kind: 'hello' });
-  const { secret, slot, speaks, folder, hasControl } = await welcomed;
+  const { parent, secret, slot, speaks, folder, hasControl } = await welcomed;
   connections.begin(folder);
   // A worker that cannot serve ends, as a single process does.
   process.channel?.unref();
   return {
-    ...{ parentPid: process.ppid, secret, slot, speaks, signals, connections },
+    ...{ parentPid: process.ppid, parent, secret, slot, speaks, signals, connections },
     controlPath: hasControl ? `${folder}${slot}.sock` : undefined,
     store: {
       send,

@@ -3,6 +3,8 @@ export type ToWorker =
   | {
       readonly of: 'workers';
       readonly kind: 'welcome';
+      /** See `WorkerLink`. */
+      readonly parent: string;
       /** Shared by all workers. It never leaves the machine. */
       readonly secret: string;
       /** Worker 1 has the console. */

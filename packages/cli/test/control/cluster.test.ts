@@ -19,7 +19,7 @@ function member(replica: string, more: Partial<GatewayStatus> = {}, digest = 'sa
       received: 5,
       adopted: 1,
     },
-    store: { up: true, latencyMs: 1, failures: 0 },
+    store: { kind: 'redis' as const, up: true, latencyMs: 1, failures: 0 },
     members: [],
     definitions: { notes: digest },
     placements: { notes: { placement: 'one' as const, seat: 'everybody' as const, home: 'aaaaaaaa' } },
@@ -51,10 +51,20 @@ describe('the processes of a cluster', () => {
       member('c', {
         cluster: {
           ...(member('c').answer as GatewayStatus).cluster!,
-          store: { up: false, latencyMs: 1, failures: 3 },
+          store: { kind: 'redis', up: false, latencyMs: 1, failures: 3 },
         },
       }),
       'c: Redis does not answer.',
+    ],
+    [
+      'one worker has no store',
+      member('c', {
+        cluster: {
+          ...(member('c').answer as GatewayStatus).cluster!,
+          store: { kind: 'given', up: false, latencyMs: 1, failures: 3 },
+        },
+      }),
+      'c: the store of the parent process does not answer.',
     ],
     ['one is not ready', member('c', { ready: false }), 'c: not ready; isthmus status shows its servers.'],
     ['one has another definition', member('c', {}, 'other'), 'notes: c has another definition than most.'],

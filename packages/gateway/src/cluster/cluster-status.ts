@@ -16,7 +16,13 @@ export interface ClusterStatus {
   readonly received: number;
   /** Sessions that this process has taken over from others. */
   readonly adopted: number;
-  readonly store: { readonly up: boolean; readonly latencyMs: number | undefined; readonly failures: number };
+  readonly store: {
+    /** `given`: that of the parent process, with `--workers`. */
+    readonly kind: 'redis' | 'given';
+    readonly up: boolean;
+    readonly latencyMs: number | undefined;
+    readonly failures: number;
+  };
   readonly members: readonly ClusterMemberStatus[];
   /** Processes with the same name of the cluster in the same Redis, and another secret. */
   readonly strangers: readonly string[];
@@ -41,7 +47,7 @@ export function clusterStatus(
   specs: readonly GatewayServerSpec[],
   placements: ClusterStatus['placements'],
 ): ClusterStatus {
-  const { name, keys, members, sessions, counts, store } = cluster;
+  const { name, keys, members, sessions, counts, store, storeKind } = cluster;
   const { isUp, latencyMs, failures } = store.health;
   const { handedOn, received, adopted } = counts;
   return {
@@ -52,7 +58,7 @@ export function clusterStatus(
     handedOn,
     received,
     adopted,
-    store: { up: isUp, latencyMs, failures },
+    store: { kind: storeKind, up: isUp, latencyMs, failures },
     members: members.all
       .map(({ id, host, address, version, state, startedAt }) => ({
         replica: id,

@@ -2,7 +2,7 @@ import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ServerPlacement } from '../placement/placement.js';
 
-/** The cluster as this process sees it, for Prometheus. The processes are scraped one by one, and Prometheus adds up. */
+/** The cluster as this process sees it, for Prometheus, which adds up. */
 export interface ClusterMetrics {
   render(): Promise<string>;
 }
@@ -14,7 +14,8 @@ export function createClusterMetrics(
 ): ClusterMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const { members, sessions, counts, store, news, events } = cluster;
+  const { members, sessions, counts, store, storeKind, news, events } = cluster;
+  const storeName = storeKind === 'redis' ? 'Redis' : 'the store';
   /** A counter whose value is counted elsewhere. */
   const counted = (name: string, help: string, read: () => number) =>
     new Counter({
@@ -52,7 +53,7 @@ export function createClusterMetrics(
     },
   });
   gauge('isthmus_cluster_sessions', 'Legacy sessions of this process.', () => sessions.size);
-  gauge('isthmus_cluster_store_up', 'Whether Redis answers.', () => (store.health.isUp ? 1 : 0));
+  gauge('isthmus_cluster_store_up', `Whether ${storeName} answers.`, () => (store.health.isUp ? 1 : 0));
   counted(
     'isthmus_cluster_handed_on_total',
     'Requests that this process has handed to another one.',
@@ -80,7 +81,7 @@ export function createClusterMetrics(
   }));
   counted(
     'isthmus_cluster_events_dropped_total',
-    'Events that were not written to Redis, so that their streams cannot be resumed elsewhere.',
+    `Events that were not written to ${storeName}, so that their streams cannot be resumed elsewhere.`,
     () => events?.dropped ?? 0,
   );
   const carrySeconds = new Histogram({
@@ -106,7 +107,7 @@ export function createClusterMetrics(
   });
   const seconds = new Histogram({
     name: 'isthmus_cluster_store_seconds',
-    help: 'Time that Redis took for an operation.',
+    help: `Time that ${storeName} took for an operation.`,
     labelNames: ['op', 'outcome'],
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers,

@@ -13,6 +13,8 @@ export interface Cluster extends AsyncDisposable {
   readonly name: string;
   readonly keys: ClusterKeys;
   readonly store: GuardedStore;
+  /** `given`: the store was given to `joinCluster`. For a worker it is that of its parent process. */
+  readonly storeKind: 'redis' | 'given';
   readonly members: Members;
   readonly sessions: OwnedSessions;
   readonly news: News;
@@ -93,6 +95,7 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
     name,
     keys,
     store,
+    storeKind: options.ownsStore ? 'redis' : 'given',
     members,
     sessions,
     news: new News({ store, keys, members, clock }),

@@ -20,6 +20,8 @@ export interface MemberFacts {
   readonly servers: Readonly<Record<string, string>>;
   /** Its earlier ids: others have declared it dead while it lived. */
   readonly formerly: readonly string[];
+  /** The workers of one parent process have the same word here. Other members have none. */
+  readonly parent?: string;
 }
 
 /** A process of the cluster. */
