@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { ISTHMUS, startChild } from '../../../test/support/child.js';
 import { eventually } from '../../../test/support/until.js';
-import { ask, legacyCall, openSession } from '../../sdk/test/support/http-server.js';
+import { ask, legacyCall, modernCall, openSession } from '../../sdk/test/support/http-server.js';
+import { echoEntry, serveFile } from './support/serve-file.js';
 
 it('--workers serves sessions at one port with several processes, and goes on when one is killed', async () => {
   const url = await serveDemo();
@@ -30,6 +31,45 @@ it('--workers serves sessions at one port with several processes, and goes on wh
   }
 });
 
+it('/metrics with --workers has all workers whichever is asked, and no count falls', async () => {
+  const { origin } = await serveFile({ mcpServers: { a: echoEntry() } }, '--workers', '2', '--no-control');
+  // Each request is a connection, and connections go to the workers in turn.
+  const scrape = async () => {
+    const { text } = await ask(`${origin}/metrics`, { method: 'GET' });
+    return readPage(text);
+  };
+  const up = /^isthmus_worker_up\{replica="(\w+)"\}$/;
+  const replicas = await eventually(async () => {
+    const found = [...(await scrape()).samples].flatMap(([name, value]) =>
+      value === 1 ? (up.exec(name)?.[1] ?? []) : [],
+    );
+    expect(found.length).toBe(2);
+    return found;
+  });
+  const calls = (samples: ReadonlyMap<string, number>) =>
+    [...samples]
+      .filter(([name]) => /^mcp_server_operation_duration_seconds_count\{.*"tools\/call"/.test(name))
+      .reduce((sum, [, value]) => sum + value, 0);
+  let before: ReadonlyMap<string, number> = new Map();
+  for (let round = 1; round <= 6; round += 1) {
+    expect((await ask(`${origin}/mcp`, modernCall(round, 'echo', { text: 'x' }))).status).toBe(200);
+    // A call is counted when it is over, which may be a moment after its answer. A busy machine may keep a worker silent.
+    const now = await eventually(async () => {
+      const page = await scrape();
+      const { samples } = page;
+      expect(calls(samples)).toBe(round);
+      for (const replica of replicas) {
+        expect(samples.get(`isthmus_worker_up{replica="${replica}"}`)).toBe(1);
+        expect(samples.get(`process_cpu_seconds_total{replica="${replica}"}`)).toBeGreaterThan(0);
+      }
+      return page;
+    });
+    for (const [name, value] of before) expect([name, now.counts.get(name)! >= value]).toEqual([name, true]);
+    before = now.counts;
+    expect([...now.samples.keys()].every((name) => /^\w+\{replica="\w+"/.test(name))).toBe(true);
+  }
+});
+
 it.each([
   [['--listen', 'unix:/tmp/never.sock'], '--workers needs an HTTP address'],
   [['--config', '/nowhere/servers.json'], 'servers.json'],
@@ -44,6 +84,24 @@ it.each([
   expect(child.stderr.split('isthmus:').length).toBe(2);
   expect(child.stderr).toContain(why);
 });
+
+/** The samples of a page by name and labels, and those that never fall. Fails if two are the same, or two descriptions. */
+function readPage(text: string) {
+  const lines = text.split('\n').filter(Boolean);
+  const types = lines.filter((line) => line.startsWith('# TYPE ')).map((line) => line.split(' ').slice(2));
+  const named = new Map(types.map(([name, type]) => [name, type]));
+  expect(named.size).toBe(types.length);
+  const all = lines.filter((line) => !line.startsWith('#')).map((line) => line.split(/ (?=\S+$)/));
+  const samples = new Map(all.map(([name, value]) => [name!, Number(value)]));
+  expect(samples.size).toBe(all.length);
+  const isCount = (name: string) => {
+    const [metric = ''] = name.split('{');
+    return (
+      named.get(metric) === 'counter' || named.get(metric.replace(/_(bucket|sum|count)$/, '')) === 'histogram'
+    );
+  };
+  return { samples, counts: new Map([...samples].filter(([name]) => isCount(name))) };
+}
 
 async function serveDemo(): Promise<string> {
   const child = startChild(ISTHMUS, {

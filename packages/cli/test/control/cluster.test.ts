@@ -72,6 +72,21 @@ describe('the processes of a cluster', () => {
     expect(problemsOf([member('a'), member('b'), odd])).toEqual([problem]);
   });
 
+  it('have the column redis where they share a Redis, and store where their parent process has what they share', async () => {
+    const { cluster } = member('a').answer as GatewayStatus;
+    const worker = member('a', {
+      cluster: { ...cluster!, store: { kind: 'given', up: true, latencyMs: 3, failures: 0 } },
+    });
+    const headOf = async (members: readonly MemberAnswer[]) => {
+      const place = freePlace();
+      await openFake(place, { members });
+      const { stdout } = await work((context) => runStatus(undefined, { all: true }, context), place);
+      return stdout.split('\n')[0]!.trim().split(/ {2,}/).at(-1);
+    };
+    expect(await headOf([member('a'), member('b')])).toBe('redis');
+    expect(await headOf([worker])).toBe('store');
+  });
+
   it('are told to reload, and a rejected configuration is a failure', async () => {
     const rejected = { ...member('bbbbbbbb'), answer: { problem: 'line 7' } };
     const place = freePlace();
