@@ -67,7 +67,10 @@ export interface ChildExit {
 
 /** Learns which processes are ours. Both methods are short; what they throw is reported as an event. */
 export interface ChildWatcher {
-  /** Called in the turn in which the process was started, so that no process is unknown at any moment. */
+  /**
+   * Called in the turn in which the process was started, so that no process is unknown at any moment. One that was started
+   * early is told of after its first answers.
+   */
   started(pid: number): void;
   /** The process and its group are gone. From now on the system may reuse the number. */
   ended(pid: number): void;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { systemClock, within } from '../async/clock.js';
+import { type Clock, systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
@@ -41,7 +41,8 @@ export function spawnChild(options: ChildOptions): Child {
   const child = { pid, stdin, stdout, stderr, life: alive.promise, exited };
   if (pid === undefined) return { ...child, isGone, stop: () => exited, kill: () => exited };
 
-  const tellEnded = tellWatchers(options.watchers ?? [sharedDeathWatch], pid);
+  const { watchers = [sharedDeathWatch] } = options;
+  const tellEnded = tellWatchers(watchers, pid, clock, started.isEarly ? EARLY_MS : 0);
   const release = guardAgainstOrphaning(pid);
   const tree = createTreeEnd({ pid, leaderExit: started.ended, endInput: () => stdin.end() }, times, clock);
 
@@ -105,16 +106,36 @@ function onFirstSign(pipe: Readable, onSign: () => void): void {
   };
 }
 
-/** Informs all watchers of a start. The returned function informs them of the end, once. */
-function tellWatchers(watchers: readonly ChildWatcher[], pid: number): () => void {
-  let over = false;
-  for (const watcher of watchers) attempt('started', () => watcher.started(pid));
+/**
+ * Informs all watchers of a start, after `delayMs`. The returned function informs them of the end, once.
+ */
+function tellWatchers(
+  watchers: readonly ChildWatcher[],
+  pid: number,
+  clock: Clock,
+  delayMs: number,
+): () => void {
+  let isTold = false;
+  const tell = () => {
+    isTold = true;
+    for (const watcher of watchers) attempt('started', () => watcher.started(pid));
+  };
+  let cancel = () => {};
+  if (delayMs > 0) cancel = clock.after(delayMs, tell, { background: true });
+  else tell();
   return () => {
-    if (over) return;
-    over = true;
+    cancel();
+    if (!isTold) return;
+    isTold = false;
     for (const watcher of watchers) attempt('ended', () => watcher.ended(pid));
   };
 }
+
+/**
+ * A process that was started early can answer at once, and a client waits for that. To start the death watch and to write
+ * the ledger takes 6 ms, so they come after the first answers.
+ */
+const EARLY_MS = 50;
 
 function attempt(method: string, action: () => void): void {
   try {

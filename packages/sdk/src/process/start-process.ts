@@ -11,6 +11,8 @@ import { guardAgainstOrphaning } from './orphan-guard.js';
 /** A process of Node, with its three ways to report a failed start made one. */
 export interface StartedProcess {
   readonly pid: number | undefined;
+  /** It was started by `startEarly`, so it may be ready to answer. */
+  readonly isEarly: boolean;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -54,7 +56,7 @@ export function startProcess(options: ChildOptions): StartedProcess {
   const { started } = early;
   early = undefined;
   started.ref();
-  return started;
+  return { ...started, isEarly: true };
 }
 
 let lastEarly: string | undefined;
@@ -99,6 +101,7 @@ function startNow(options: ChildOptions): StartedProcess {
   for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => {});
   return {
     pid: child?.pid,
+    isEarly: false,
     stdin,
     stdout,
     stderr,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../../test/support/fake-clock.js';
 import type { ChildOptions } from '../../src/process/child.js';
 import { startEarly } from '../../src/process/start-process.js';
 import { firstLine, start, temporaryFolder, until } from '../support/process.js';
@@ -48,6 +49,30 @@ describe('a process that was started early', () => {
     expect(String(child.pid)).toBe(pid);
     await child.life;
     await until('it is kept', () => child.stderr.tail() === 'ready');
+  });
+
+  it('is told to its watchers after its first answers, or never when it has ended by then', async () => {
+    const clock = new FakeClock();
+    const told: string[] = [];
+    const watchers = [
+      { started: (pid: number) => told.push(`+${pid}`), ended: (pid: number) => told.push(`-${pid}`) },
+    ];
+    const { options } = recorded('console.log(process.pid); process.stdin.resume();');
+    startEarly(options);
+    const child = start({ ...options, watchers, clock });
+    await firstLine(child.stdout);
+    clock.advance(49);
+    expect(told).toEqual([]);
+    clock.advance(1);
+    expect(told).toEqual([`+${child.pid}`]);
+    await child.kill();
+    expect(told).toEqual([`+${child.pid}`, `-${child.pid}`]);
+
+    const { options: short } = recorded('process.stdin.resume();');
+    startEarly(short);
+    await start({ ...short, watchers, clock }).kill();
+    clock.advance(60_000);
+    expect(told).toEqual([`+${child.pid}`, `-${child.pid}`]);
   });
 
   it('is not taken with other options', async () => {
