@@ -4,7 +4,6 @@ import type {
   Call,
   Change,
   EarlyMessage,
-  ForeignChange,
   ForeignNotification,
   HeaderParam,
   OpenListen,
@@ -31,7 +30,7 @@ import type { Wait } from './patience.js';
 import { ResourceOwners } from './resource-owners.js';
 import { Roster } from './roster.js';
 import { type Found, SharedNames } from './shared-names.js';
-import { holderOf, jointTasks, TASK_REQUESTS, watchTasksOf } from './shared-tasks.js';
+import { anyWithTasks, jointTasks, keeperOf, TASK_REQUESTS } from './shared-tasks.js';
 import { SharedUris } from './shared-uris.js';
 
 export interface AggregateOptions {
@@ -158,14 +157,9 @@ export class Aggregate implements Service {
       case 'resources/directory/read':
         return this.#readAt(call, call.method === 'skills/get' ? 'skill' : 'resources');
     }
-    const askable = this.#roster.members.filter((member) => this.#roster.isKnown(member));
-    if (TASK_REQUESTS.has(call.method))
-      return this.#forward(await holderOf(call, askable), call, call.params);
+    if (TASK_REQUESTS.has(call.method)) return this.#aboutTask(call);
+    const askable = this.#roster.present();
     return askKnowers(call.method, askable, (member) => this.#forward(member, call, call.params));
-  }
-
-  watchTasks(peer: Peer, ids: readonly string[], onChange: (change: ForeignChange) => void) {
-    return watchTasksOf(this.#roster.present(), peer, ids, onChange);
   }
 
   /** Every server that a client may mean. A server that does not know the notification ignores it. */
@@ -178,7 +172,9 @@ export class Aggregate implements Service {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
   ): Promise<OpenListen> {
-    const listening = new ListenToAll(peer, wanted, onChange);
+    const listening = new ListenToAll(peer, wanted, (change, from) =>
+      onChange(from ? this.#uris.showChange(peer.principal, from, change) : change),
+    );
     listening.onEnd = this.#observers.join(listening);
     return listening.begin(this.#roster.present(), this.#wait);
   }
@@ -204,6 +200,20 @@ export class Aggregate implements Service {
     if (!found) throw this.#unknownTool(String(name), principal);
     const result = this.#forward(found.member, call, { ...call.params, name: found.name });
     return this.#uris.hasAliases ? this.#uris.showResult(principal, found.member, await result) : result;
+  }
+
+  async #aboutTask(call: Call): Promise<JsonObject> {
+    const { principal } = call.peer;
+    let keeper = await keeperOf(call, this.#roster.present());
+    const meeting = keeper ? undefined : this.#roster.meetAll(call, principal);
+    if (meeting) {
+      // A store may have kept it while the gateway was away, and its server has not answered since.
+      await meeting;
+      keeper = await keeperOf(call, this.#roster.present());
+    }
+    const member = keeper ?? anyWithTasks(call, this.#roster.present());
+    const answer = await this.#forward(member, call, call.params);
+    return this.#uris.hasAliases ? this.#uris.showTask(principal, member, answer) : answer;
   }
 
   async #getPrompt(call: Call): Promise<JsonObject> {

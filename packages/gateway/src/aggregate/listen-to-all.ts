@@ -12,7 +12,7 @@ import { gather, type Wait } from './patience.js';
 export class ListenToAll implements MemberObserver {
   readonly peer: Peer;
   readonly #wanted: SubscriptionFilter;
-  readonly #onChange: (change: Change) => void;
+  readonly #onChange: (change: Change, from?: AggregateMember) => void;
   readonly #open = new Map<AggregateMember, OpenListen>();
   readonly #opening = new Set<AggregateMember>();
   readonly #ended = createDeferred<ListenEnd>();
@@ -20,7 +20,12 @@ export class ListenToAll implements MemberObserver {
   /** Called when the client has ended the subscription. */
   onEnd = () => {};
 
-  constructor(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void) {
+  /** `from`: the server that tells of the change. Undefined: the aggregate itself. */
+  constructor(
+    peer: Peer,
+    wanted: SubscriptionFilter,
+    onChange: (change: Change, from?: AggregateMember) => void,
+  ) {
     this.peer = peer;
     this.#wanted = wanted;
     this.#onChange = onChange;
@@ -72,7 +77,8 @@ export class ListenToAll implements MemberObserver {
     if (this.#isOver || this.#open.has(member) || this.#opening.has(member)) return;
     this.#opening.add(member);
     try {
-      const open = await member.service.listen?.(this.peer, this.#wanted, this.#onChange);
+      const onChange = (change: Change) => this.#onChange(change, member);
+      const open = await member.service.listen?.(this.peer, this.#wanted, onChange);
       if (!open) return;
       if (this.#isOver) return open.stop();
       this.#open.set(member, open);

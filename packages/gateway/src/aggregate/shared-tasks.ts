@@ -1,7 +1,10 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { hasTasks } from '@isthmus/sdk/internal/era/extensions.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, ForeignChange, Peer, TaskWatch } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
+import { resolveTasks } from '@isthmus/sdk/internal/server/tasks/options.js';
 import type { TaskRecord, TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
+import { TaskRunner } from '@isthmus/sdk/internal/server/tasks/task-runner.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember } from './members.js';
@@ -16,41 +19,33 @@ export const TASK_REQUESTS: ReadonlySet<string> = new Set([
 
 /**
  * The server whose bridge keeps the task. The ids of tasks are random, so they need no prefix: each bridge is asked whether
- * this client may see the task. Without tasks or a valid id any server gives the right error.
+ * this client may see the task. Undefined: none of them says so.
  */
-export async function holderOf(
-  { method, params, peer }: Call,
+export async function keeperOf(
+  { params: { taskId }, peer }: Call,
   members: readonly AggregateMember[],
-): Promise<AggregateMember> {
-  const { taskId } = params;
-  const holders = members.filter(({ service }) => hasTasks(service.capabilities()) && service.watchTasks);
-  if (holders.length === 0) throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
-  for (const member of typeof taskId === 'string' ? holders : []) {
-    const watch = await member.service.watchTasks!(peer, [taskId as string], () => {});
-    watch.stop();
-    if (watch.accepted.length > 0) return member;
-  }
-  return holders[0]!;
+): Promise<AggregateMember | undefined> {
+  if (typeof taskId !== 'string') return undefined;
+  const candidates = members.filter(hasTaskMethods);
+  const knows = await Promise.all(
+    candidates.map(async ({ service }) => {
+      const watch = await service.watchTasks!(peer, [taskId], () => {});
+      watch.stop();
+      return watch.accepted.length > 0;
+    }),
+  );
+  return candidates[knows.indexOf(true)];
 }
 
-/** Reports the states of tasks at all servers. */
-export async function watchTasksOf(
-  members: readonly AggregateMember[],
-  peer: Peer,
-  ids: readonly string[],
-  onChange: (change: ForeignChange) => void,
-): Promise<TaskWatch> {
-  const watching = members.map(({ service }) => service.watchTasks?.(peer, ids, onChange));
-  const watches = (await Promise.all(watching)).filter((watch) => watch !== undefined);
-  return {
-    accepted: watches.flatMap(({ accepted }) => accepted),
-    start() {
-      for (const watch of watches) watch.start();
-    },
-    stop() {
-      for (const watch of watches) watch.stop();
-    },
-  };
+/** Where no server keeps the task, any server with tasks gives the right error. */
+export function anyWithTasks({ method }: Call, members: readonly AggregateMember[]): AggregateMember {
+  const found = members.find(hasTaskMethods);
+  if (found) return found;
+  throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+}
+
+function hasTaskMethods({ service }: AggregateMember): boolean {
+  return hasTasks(service.capabilities()) && service.watchTasks !== undefined;
 }
 
 /** Tasks of several servers are not listed: no server knows those of another. */
@@ -81,8 +76,17 @@ export function tasksOfServer(store: TaskStore, server: string): TaskStore {
     watch: (id, onChange) => store.watch(id, onChange),
     beat: (worker, until) => store.beat(worker, until),
     isAlive: (worker, now) => store.isAlive(worker, now),
-    review: (now) => store.review(now),
+    // The gateway reviews the tasks of all servers: `reviewTasks`.
+    review: async () => [],
     // The gateway does not own the store.
     close: async () => {},
   };
+}
+
+/**
+ * Drops expired tasks of all servers, and fails those whose process has ended, until the returned function is called. The
+ * server of such a task may have been removed, or may never be called again.
+ */
+export function reviewTasks(store: TaskStore, clock: Clock): () => Promise<void> {
+  return new TaskRunner(resolveTasks({ store, clock })).serving();
 }

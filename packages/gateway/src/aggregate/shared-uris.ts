@@ -1,4 +1,5 @@
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
+import type { Change } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AggregateMember } from './members.js';
 
@@ -78,6 +79,20 @@ export class SharedUris {
     const isLink = (block: unknown) => isJsonObject(block) && block['type'] === 'resource_link';
     const shown = content.map((block) => (isLink(block) ? this.showItem(principal, member, block) : block));
     return shown.some((block, at) => block !== content[at]) ? { ...result, content: shown } : result;
+  }
+
+  /** The state of a task, which may contain the result of its tool, or such a result. */
+  showTask(principal: string | undefined, member: AggregateMember, task: JsonObject): JsonObject {
+    const { result } = task;
+    if (!isJsonObject(result)) return this.showResult(principal, member, task);
+    const shown = this.showResult(principal, member, result);
+    return shown === result ? task : { ...task, result: shown };
+  }
+
+  /** What a server tells on a subscription. */
+  showChange(principal: string | undefined, member: AggregateMember, change: Change): Change {
+    if (!this.hasAliases || change.kind !== 'foreign') return change;
+    return { ...change, params: this.showTask(principal, member, change.params) };
   }
 
   /** A resource, a skill or a link, with the files of a skill. */

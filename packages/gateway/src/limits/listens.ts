@@ -1,4 +1,5 @@
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import { listenWithTasks } from '@isthmus/sdk/internal/era/listen-with-tasks.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Change, ListenEnd, OpenListen, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { clientKey } from '@isthmus/sdk/internal/exchange/client-key.js';
@@ -100,7 +101,8 @@ export class LimitedListens {
     onChange: (change: Change) => void,
   ): Promise<OpenListen> {
     const service = this.#service;
-    return service.listen ? service.listen(peer, wanted, onChange) : watched(service, wanted, onChange);
+    if (service.listen) return service.listen(peer, wanted, onChange);
+    return listenWithTasks(service, peer, wanted, onChange, async (rest) => watched(service, rest, onChange));
   }
 
   /**

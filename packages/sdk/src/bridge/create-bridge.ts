@@ -5,6 +5,7 @@ import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/conne
 import { checkConnector } from '../client/options.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import { report, tell } from '../era/client-dialect-context.js';
+import { listenWithTasks } from '../era/listen-with-tasks.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import type {
   Call,
@@ -237,8 +238,10 @@ class BridgeService implements Bridge {
 
   readonly #forward = (call: Call): HandledResult => forward(call, this.#sessions, this.#context!);
 
+  /** The tasks are those of the bridge: the upstream is not told of them. */
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
-    return this.#listen(peer, wanted, onChange).catch((error) => {
+    const open = (rest: SubscriptionFilter) => this.#listen(peer, rest, onChange);
+    return listenWithTasks(this.#tasks ?? {}, peer, wanted, onChange, open).catch((error) => {
       throw cleaned(toClientError(error, { peer, params: {} }, this.#facts!.era), this.#settings.clean);
     });
   }

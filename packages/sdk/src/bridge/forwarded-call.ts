@@ -235,6 +235,8 @@ const HOP_PARAMS: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'req
 
 const ENVELOPE: ReadonlySet<string> = new Set([
   ...[META.protocolVersion, META.clientInfo, META.clientCapabilities, META.logLevel],
+  // The tasks of the bridge. Their ids are secrets, and the upstream does not know them.
+  META.relatedTaskIds,
   'progressToken',
   CONVERSATION,
 ]);

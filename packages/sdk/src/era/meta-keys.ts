@@ -10,6 +10,10 @@ export const META = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
   /** 2025-11-25 only: the task that a message belongs to. */
   relatedTask: 'io.modelcontextprotocol/related-task',
+  /** 2025-11-25 only: what a model may be told while a task runs. */
+  immediateResponse: 'io.modelcontextprotocol/model-immediate-response',
+  /** A draft of the modern era: tasks that a request has to do with. */
+  relatedTaskIds: 'io.modelcontextprotocol/relatedTaskIds',
 } as const;
 
 /** True if a request claims to be modern, valid or not. */

@@ -72,7 +72,10 @@ function pollStatus(created: JsonObject, taskId: string, waiter: LegacyTaskWaite
     const poll = () => void request('tasks/get', { taskId }).then(tell, () => {});
     callOff = clock.after(pauseMs, poll, { background: true });
   };
-  tell(created['task'] as JsonObject);
+  const { _meta, task } = created;
+  const immediate = isJsonObject(_meta) ? _meta[META.immediateResponse] : undefined;
+  // TASK-L-028: shown until the task has a message of its own.
+  tell({ statusMessage: immediate, ...(task as JsonObject) });
   return () => {
     isOver = true;
     callOff();

@@ -130,6 +130,9 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
         break;
       case 'notifications/elicitation/complete':
         return this.#elicited(params['elicitationId']);
+      case 'notifications/tasks/status':
+        // Whoever follows a task asks for its state (TASK-L-061).
+        return;
       default: {
         const change = changeOf(method, params);
         if (change) {

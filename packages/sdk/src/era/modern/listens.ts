@@ -93,8 +93,7 @@ export class Listens {
       if (!this.#open.has(listen)) return;
       if (!isAcknowledged) early.push(change);
       // The upstream filters resources: an update may name a sub-resource of the subscribed one (SUB-016).
-      else if (change.kind === 'resource' || change.kind === 'foreign' || wants(listen, change))
-        this.#deliver(listen, change);
+      else if (change.kind === 'resource' || wants(listen, change)) this.#deliver(listen, change);
     };
     let open: OpenListen;
     try {
@@ -255,7 +254,11 @@ function wants({ filter, uris }: Listen, change: Change): boolean {
     case 'resource':
       return uris?.has(change.uri) ?? false;
     case 'foreign':
-      return false;
+      // TASK-M-060: a task only if it was acknowledged. Of other extensions, the upstream decides.
+      return (
+        change.method !== 'notifications/tasks' ||
+        (filter.taskIds ?? []).includes(String(change.params['taskId']))
+      );
   }
 }
 
