@@ -90,9 +90,18 @@ export function tell<T>(name: string, callback: ((value: T) => void) | undefined
 
 /** Hands a notification of an extension to the call that it belongs to. False: the call has no use for it. */
 export function carryTo(call: OutgoingCall | undefined, notification: ForeignNotification): boolean {
-  const take = call?.onNotification ?? call?.behalf?.notify?.bind(call.behalf);
+  const take = takerOf(call);
   tell('onNotification', take, notification);
   return take !== undefined;
+}
+
+/** Whether a notification of an extension may belong to this request: not to a subscription, which names itself. */
+export function canCarryTo({ call }: { readonly call?: OutgoingCall | undefined }): boolean {
+  return takerOf(call) !== undefined;
+}
+
+function takerOf(call: OutgoingCall | undefined): ((notification: ForeignNotification) => void) | undefined {
+  return call?.onNotification ?? call?.behalf?.notify?.bind(call.behalf);
 }
 
 /** Publishes a diagnostic event for a message that matches nothing. */

@@ -111,6 +111,30 @@ describe.each(CELLS)(
       await client.next();
     });
 
+    it('also while it is subscribed to changes', async () => {
+      const between = await bridgeTo(farEra, {
+        foreign: FOREIGN,
+        capabilities: { tools: { listChanged: true } },
+      });
+      const client = await clientOf(era, between);
+      if (era === 'modern')
+        client.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+      if (farEra === 'modern') {
+        const listen = await between.far.next();
+        listen.on.acknowledge(listen);
+      }
+      if (era === 'modern') expect((await client.next()).method).toMatch(/acknowledged$/);
+      client.call(1, 'a');
+      const call = await between.far.next();
+      call.on.notify('notifications/com.example/heat', { degrees: 40 });
+      expect(await client.next()).toMatchObject({
+        method: 'notifications/com.example/heat',
+        params: { degrees: 40 },
+      });
+      call.on.answer(call, DONE);
+      await client.next();
+    });
+
     it('row 15: `_meta` of progress and of logs stays', async () => {
       const between = await bridgeTo(farEra, { foreign: FOREIGN, capabilities: { tools: {}, logging: {} } });
       const client = await clientOf(era, between);

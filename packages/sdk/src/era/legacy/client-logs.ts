@@ -3,7 +3,7 @@ import type { ForeignNotification } from '../../exchange/call.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
 import type { LoggingLevel } from '../../wire/model.js';
 import type { TenantCaller } from '../client/tenant-caller.js';
-import { carryTo, tell } from '../client-dialect-context.js';
+import { canCarryTo, carryTo, tell } from '../client-dialect-context.js';
 import { reaches, toLog } from '../reports.js';
 import type { LegacySession } from './client-request.js';
 
@@ -87,7 +87,9 @@ export class LegacyLogs {
     const { connection, scopes } = this.#session;
     const told = about === undefined ? undefined : connection.requests.get(about);
     const caller = told || scopes.areSeveral ? undefined : this.#owner();
-    const open = connection.requests.open().filter(({ owner }) => owner === caller);
+    const open = connection.requests
+      .open()
+      .filter((request) => request.owner === caller && canCarryTo(request));
     const [only, another] = told ? [told] : open;
     if (!another && carryTo(only?.call, notification)) return true;
     const onNotification = caller?.tenant.onNotification;

@@ -23,7 +23,7 @@ import { capabilitiesOf } from '../answers.js';
 import type { NegotiatedConnection } from '../client/negotiated-connection.js';
 import type { Tenant } from '../client/tenant.js';
 import { TenantCaller } from '../client/tenant-caller.js';
-import { type ClientDialect, carryTo, report, tell } from '../client-dialect-context.js';
+import { type ClientDialect, canCarryTo, carryTo, report, tell } from '../client-dialect-context.js';
 import { TASKS_EXTENSION } from '../extensions.js';
 import { isForeignNotification } from '../methods.js';
 import { toLog } from '../reports.js';
@@ -178,7 +178,7 @@ export class ModernClientDialect implements ClientDialect {
   /** A notification of an extension goes to the call on whose stream it came, or to the only call in flight. */
   #carry(notification: ForeignNotification, about: RequestId | undefined): boolean {
     const { requests } = this.connection;
-    const [only, another] = about === undefined ? requests.open() : [requests.get(about)];
+    const [only, another] = about === undefined ? requests.open().filter(canCarryTo) : [requests.get(about)];
     return !another && carryTo(only?.call, notification);
   }
 
