@@ -19,6 +19,7 @@ import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
 import { createAuthorize, type ToolOfServer } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
+import { reviewTasks } from './aggregate/shared-tasks.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
 import { clusterStatus } from './cluster/cluster-status.js';
 import { sharedEras } from './cluster/shared-eras.js';
@@ -133,6 +134,7 @@ class MultiServerGateway implements Gateway {
   readonly #over = new AbortController();
   #servers: ReadonlyMap<string, GatewayServer> = new Map();
   #closing: Promise<void> | undefined;
+  #endReviews: (() => Promise<void>) | undefined;
 
   constructor(options: GatewayOptions) {
     const { clock = systemClock, graceMs = 10_000 } = options;
@@ -221,7 +223,7 @@ class MultiServerGateway implements Gateway {
 
   async open(): Promise<void> {
     const { addresses, units, endpoint, metrics, healthPaths, operators, cluster } = this.#options;
-    const { mirrorAuthServer } = this.#options;
+    const { mirrorAuthServer, taskStore } = this.#options;
     const ownMetrics = async () =>
       (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' };
     const mirror =
@@ -244,6 +246,7 @@ class MultiServerGateway implements Gateway {
       isDraining: () => cluster?.members.own.state === 'draining',
       metrics: cluster ? metricsOfWorkers(cluster, ownMetrics, this.closed) : ownMetrics,
     });
+    this.#endReviews = taskStore && reviewTasks(taskStore, this.#clock);
     try {
       await this.#places.openHttp(pages);
       await this.#take(units.map(validateServer));
@@ -317,6 +320,7 @@ class MultiServerGateway implements Gateway {
     this.#closing ??= (async () => {
       await drained;
       await Promise.all(this.#all().map((server) => server.close()));
+      await this.#endReviews?.();
       await this.#host.close();
       await this.#places.release();
       this.#ended.resolve();
