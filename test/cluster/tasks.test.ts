@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { descendantsOf } from '../solved/support/serve-file.js';
 import { ISTHMUS, startChild } from '../support/child.js';
 import { hasRedis, type RunningRedis, startRedis } from '../support/redis.js';
+import { eventually } from '../support/until.js';
 import { allKnown, startReplica } from './support.js';
 
 let redis: RunningRedis;
@@ -15,9 +16,9 @@ afterAll(() => redis?.stop());
 const BEHIND = ['--', process.execPath, ISTHMUS, 'demo'];
 
 describe.runIf(hasRedis).each([
-  ['of the demo', 'demo', []],
-  ['of a server behind the bridge', 'bridge', BEHIND],
-] as const)('tasks %s', (_what, name, args) => {
+  ['of the demo', 'demo', [], false],
+  ['of a server behind the bridge', 'bridge', BEHIND, true],
+] as const)('tasks %s', (_what, name, args, hasHome) => {
   it('are known at each replica, and have failed after their replica was killed', async () => {
     const own = ['--cluster-name', name, ...args];
     const replicas = await Promise.all([startReplica(redis.url, own), startReplica(redis.url, own)]);
@@ -34,8 +35,17 @@ describe.runIf(hasRedis).each([
       // The replica that has the process of the server runs the task. The demo runs where it was called.
       const isHome = descendantsOf(replicas[1]!.child.pid).length > 0;
       const [victim, left] = isHome ? [replicas[1]!, first!] : [replicas[0]!, second!];
+      const handedOn = async () => (await (isHome ? replicas[0]! : replicas[1]!).status()).cluster.handedOn;
+      const before = await handedOn();
+      // It dies with a request that it has not answered. The end of that request is not the end of the task.
+      victim.child.kill('SIGSTOP');
+      const end = expect(left.task(running.id!).result()).rejects.toMatchObject({
+        code: -32603,
+        data: { reason: 'SERVER_ENDED' },
+      });
+      if (hasHome) await eventually(async () => expect(await handedOn()).toBeGreaterThan(before));
       victim.child.kill('SIGKILL');
-      await expect(left.task(running.id!).result()).rejects.toMatchObject({ code: -32603 });
+      await end;
       expect(await left.task(running.id!).get()).toMatchObject({ status: 'failed' });
       expect(await left.task(done.id!).get()).toMatchObject({ status: 'completed' });
       await Promise.all([first!.close(), second!.close()]);

@@ -8,6 +8,10 @@ import { settle } from '../support/server.js';
 
 const LOST = new IsthmusError('CHILD_EXITED', 'the process has ended', { sent: 'no' });
 const UNKNOWN = new ProtocolError(-32602, 'Unknown task');
+const REPLICA_LOST = new ProtocolError(-32603, 'The process that worked on this request has ended.', {
+  reason: 'REPLICA_LOST',
+  sent: 'maybe',
+});
 
 /** Makes a request that ends in turn with these, and advances the clock between them. */
 async function repeated(
@@ -85,6 +89,46 @@ describe('a request about a task', () => {
       const noMethod = new ProtocolError(-32601, 'no such method');
       const { error } = (await forResult(LOST, OF_TOOL, noMethod)) as { error: unknown };
       expect(error).toBe(OF_TOOL);
+    });
+  });
+
+  it.each(['tasks/get', 'tasks/result', 'tasks/update'])(
+    '%s is made again if the process that worked on it has ended: its end is not that of the task',
+    async (method) => {
+      expect(await repeated([REPLICA_LOST, { status: 'working' }], { method })).toEqual({
+        result: { status: 'working' },
+        made: [`${method} t`, `${method} t`],
+      });
+    },
+  );
+
+  it('is made again if the server cannot tell the state now: the error of a task is in the state (TASK-M-031)', async () => {
+    const away = new ProtocolError(-32603, 'The store is away');
+    expect(await repeated([away, away, { status: 'failed' }])).toEqual({
+      result: { status: 'failed' },
+      made: ['tasks/get t', 'tasks/get t', 'tasks/get t'],
+    });
+    const { error } = (await repeated([away], { patienceMs: 10_000 })) as { error: unknown };
+    expect(error).toBe(away);
+    // The error of the tool may be the same.
+    expect(await repeated([away, {}], { method: 'tasks/result' })).toEqual({
+      error: away,
+      made: ['tasks/result t'],
+    });
+  });
+
+  it('fails with the loss if the server does not know the task after the end of a process', async () => {
+    expect(await repeated([REPLICA_LOST, UNKNOWN])).toEqual({
+      error: REPLICA_LOST,
+      made: ['tasks/get t', 'tasks/get t'],
+    });
+  });
+
+  it('for its result fails with REPLICA_LOST if the task has ended so: the call of the tool was lost', async () => {
+    const ends = [REPLICA_LOST, REPLICA_LOST, { status: 'working' }, REPLICA_LOST, { status: 'failed' }];
+    expect(await repeated(ends, { method: 'tasks/result' })).toEqual({
+      error: REPLICA_LOST,
+      made: ['tasks/result t', 'tasks/result t', 'tasks/get t', 'tasks/result t', 'tasks/get t'],
     });
   });
 

@@ -2,7 +2,7 @@ import type { Cancellation } from '../../async/abort.js';
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import { ErrorCode } from '../../wire/error-codes.js';
-import type { JsonObject } from '../../wire/json-rpc.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
 /** How a request about a task is repeated. */
 export interface Repetition {
@@ -16,8 +16,8 @@ export interface Repetition {
 export type TaskRequester = (method: string, params: JsonObject) => Promise<JsonObject>;
 
 /**
- * Makes a request about a task, again if the connection failed and not the task: these requests can be repeated without
- * harm. A server that does not know the task after the connection was lost has lost it, so the loss is the error.
+ * Makes a request about a task, again if the connection or a process between failed and not the task: these requests can be
+ * repeated without harm. A server that does not know the task after such a loss has lost it, so the loss is the error.
  */
 export async function repeatRequest(
   make: TaskRequester,
@@ -26,15 +26,16 @@ export async function repeatRequest(
   { cancellation, clock, patienceMs }: Repetition,
 ): Promise<JsonObject> {
   const began = clock.now();
-  let lost: IsthmusError | undefined;
+  const askState = () => make(STATE, { taskId: params['taskId'] });
+  let lost: Loss | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
       return await make(method, params);
     } catch (thrown) {
-      const error = lost ? await afterLoss(thrown, make, method, params) : thrown;
-      if (lost && error === UNKNOWN_TASK) throw lost.with({ sent: 'maybe' });
-      if (cancellation.aborted || !isPassing(error)) throw error;
-      if (clock.now() + pauseMs > began + patienceMs) throw error.with({ sent: 'maybe' });
+      const error = lost ? await afterLoss(thrown, method, askState) : meaningOf(thrown, method);
+      if (lost && error === UNKNOWN_TASK) throw unsure(lost);
+      if (error === OWN_END || error === UNKNOWN_TASK || cancellation.aborted) throw thrown;
+      if (clock.now() + pauseMs > began + patienceMs) throw unsure(error);
       lost ??= error;
     }
     await pause(pauseMs, clock, cancellation);
@@ -43,28 +44,52 @@ export async function repeatRequest(
 }
 
 /**
- * What an error means after the connection was lost. Other requests than `tasks/get` may also be refused with InvalidParams
- * for another reason, such as the error of the tool (TASK-L-041), so the server is asked for the task.
+ * What an error means after a loss. Other requests than `tasks/get` may also be refused with InvalidParams for another
+ * reason, such as the error of the tool (TASK-L-041), and the error of the tool may be that a process was lost. So the
+ * server is asked for the task.
  */
 async function afterLoss(
   thrown: unknown,
-  make: TaskRequester,
   method: string,
-  { taskId }: JsonObject,
-): Promise<unknown> {
-  if (!isInvalidParams(thrown)) return thrown;
+  askState: () => Promise<JsonObject>,
+): Promise<Meaning> {
+  const mayBeOwn = method === RESULT && isReplicaLost(thrown);
+  if (!isInvalidParams(thrown) && !mayBeOwn) return meaningOf(thrown, method);
   if (method === STATE) return UNKNOWN_TASK;
   try {
-    await make(STATE, { taskId });
-    return thrown;
+    const { status } = await askState();
+    return mayBeOwn && !OVER.has(status) ? meaningOf(thrown, method) : OWN_END;
   } catch (error) {
-    if (isInvalidParams(error)) return UNKNOWN_TASK;
-    return isPassing(error) ? error : thrown;
+    return isInvalidParams(error) ? UNKNOWN_TASK : meaningOf(error, STATE);
   }
 }
 
 const STATE = 'tasks/get';
+const RESULT = 'tasks/result';
+const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
+
+/** It is not the end of the task. */
+type Loss = IsthmusError | ProtocolError;
+/** `OWN_END`: the error is the answer. */
+type Meaning = Loss | typeof UNKNOWN_TASK | typeof OWN_END;
 const UNKNOWN_TASK = Symbol('unknown task');
+const OWN_END = Symbol('own end');
+
+/**
+ * The connection failed, or a process between. `tasks/get` has the error of a task in its result (TASK-M-031), so an
+ * internal error says only that the server cannot tell about the task now.
+ */
+function meaningOf(error: unknown, method: string): Loss | typeof OWN_END {
+  if (error instanceof IsthmusError) return PASSING.has(error.code) ? error : OWN_END;
+  if (!(error instanceof ProtocolError)) return OWN_END;
+  const isPassing = isReplicaLost(error) || (method === STATE && error.code === ErrorCode.InternalError);
+  return isPassing ? error : OWN_END;
+}
+
+/** The request may have arrived. A server says so itself. */
+function unsure(loss: Loss): Loss {
+  return loss instanceof IsthmusError ? loss.with({ sent: 'maybe' }) : loss;
+}
 
 function pause(ms: number, clock: Clock, cancellation: Cancellation): Promise<void> {
   return new Promise((resolve) => {
@@ -78,9 +103,11 @@ function pause(ms: number, clock: Clock, cancellation: Cancellation): Promise<vo
   });
 }
 
-/** The connection failed, and not the task. */
-function isPassing(error: unknown): error is IsthmusError {
-  return error instanceof IsthmusError && !(error instanceof ProtocolError) && PASSING.has(error.code);
+/** A member of a cluster ended while it worked on the request. */
+function isReplicaLost(error: unknown): boolean {
+  return (
+    error instanceof ProtocolError && isJsonObject(error.data) && error.data['reason'] === 'REPLICA_LOST'
+  );
 }
 
 function isInvalidParams(error: unknown): boolean {

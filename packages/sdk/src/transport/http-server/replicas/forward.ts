@@ -173,12 +173,12 @@ function requestIn(body: Buffer | undefined): RequestId | undefined {
   return message?.kind === 'request' ? message.id : undefined;
 }
 
-/** Whether it does no harm to do it twice: reading a stream, answers, and most notifications. */
+/** Whether it does no harm to do it twice: reading a stream or a task, answers, and most notifications. */
 function isRepeatable({ admitted, body }: WholeRequest): boolean {
   const { method } = admitted.exchange;
   if (method !== 'POST' || !body) return method === 'GET';
   const message = decodeLine(body);
-  if (message.kind === 'notification') return REPEATABLE.has(message.method);
+  if (message.kind === 'notification' || message.kind === 'request') return REPEATABLE.has(message.method);
   return message.kind === 'result' || message.kind === 'error';
 }
 
@@ -187,6 +187,12 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'notifications/cancelled',
   'notifications/progress',
   'notifications/roots/list_changed',
+  // The store has the task, and the end of a member that was asked for it is not the end of the task (TASK-M-038).
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  // Answers to questions that are not open any more are ignored (TASK-M-045).
+  'tasks/update',
 ]);
 /** They belong to one connection (RFC 9110, §7.6.1). Expectations were met when the body was read. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
