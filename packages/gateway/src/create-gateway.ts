@@ -363,8 +363,10 @@ class MultiServerGateway implements Gateway {
   }
 
   #homeFor(server: GatewayServer | undefined, request: HomeRequest): string | undefined {
+    // Asked for each call: most gateways have servers that any member can serve.
+    if (!this.#placement?.isNeeded) return undefined;
     const servers = server ? [server] : this.#all();
-    return this.#placement?.homeFor(
+    return this.#placement.homeFor(
       servers.map(({ definition }) => definition),
       request,
     );

@@ -1,3 +1,4 @@
+import { isSameDefinition } from '@isthmus/gateway/internal/cluster/definition-digest.js';
 import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/member-desk.js';
 import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { table } from '../terminal/table.js';
@@ -94,13 +95,15 @@ function differing(all: readonly GatewayStatus[]): readonly (readonly [string, r
   return [...names].flatMap((name) => {
     const digests = clusters.map(({ definitions }) => definitions[name]);
     const usual = mostFrequent(digests);
-    const others = clusters.filter((_, at) => digests[at] !== usual).map(({ replica }) => replica);
+    const others = clusters
+      .filter((_, at) => !isSameDefinition(digests[at], usual))
+      .map(({ replica }) => replica);
     return others.length > 0 ? [[name, others] as const] : [];
   });
 }
 
-function mostFrequent<T>(values: readonly T[]): T | undefined {
-  const count = (value: T) => values.filter((each) => each === value).length;
+function mostFrequent(values: readonly (string | undefined)[]): string | undefined {
+  const count = (value: string | undefined) => values.filter((each) => isSameDefinition(each, value)).length;
   return [...values].sort((a, b) => count(b) - count(a))[0];
 }
 

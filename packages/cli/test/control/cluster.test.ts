@@ -72,6 +72,12 @@ describe('the processes of a cluster', () => {
     expect(problemsOf([member('a'), member('b'), odd])).toEqual([problem]);
   });
 
+  it('are well while their secret is replaced: each digest of a definition has a word for each secret', () => {
+    expect(problemsOf([member('a', {}, 'old'), member('b', {}, 'old next'), member('c', {}, 'old')])).toEqual(
+      [],
+    );
+  });
+
   it('have the column redis where they share a Redis, and store where their parent process has what they share', async () => {
     const { cluster } = member('a').answer as GatewayStatus;
     const worker = member('a', {

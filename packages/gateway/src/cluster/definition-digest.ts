@@ -5,11 +5,26 @@ import type { GatewayServerSpec } from '../server-definition.js';
 /**
  * A digest of the definition of a server, the same in all processes with the same definition: it does not matter where the
  * file is, and in which order it has the options. It is made with the secret of the cluster, because definitions can hold
- * passwords that are easy to guess.
+ * passwords that are easy to guess. With several secrets it is a list, a word for each: see `isSameDefinition`.
  */
-export function digestDefinition(keys: Pick<ClusterKeys, 'mac'>, spec: GatewayServerSpec): string {
+export function digestDefinition(keys: Pick<ClusterKeys, 'macs'>, spec: GatewayServerSpec): string {
   const { source: _source, overrides: _overrides, project, ...rest } = spec as Positioned;
-  return keys.mac('member', JSON.stringify(inOrder(rest, project))).toString('base64url');
+  const text = JSON.stringify(inOrder(rest, project));
+  return keys
+    .macs('member', text)
+    .map((mac) => mac.toString('base64url'))
+    .join(' ');
+}
+
+/**
+ * Whether two digests are of the same definition. While the secret of the cluster is replaced, its processes have different
+ * lists of secrets. Any two of them have one in common.
+ */
+export function isSameDefinition(one: string | undefined, other: string | undefined): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined) return false;
+  const words = new Set(other.split(' '));
+  return one.split(' ').some((word) => words.has(word));
 }
 
 type Positioned = GatewayServerSpec & {

@@ -2,6 +2,7 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { isSameDefinition } from './definition-digest.js';
 
 export interface MemberWatchOptions {
   readonly cluster: Pick<Cluster, 'members' | 'name'>;
@@ -87,7 +88,7 @@ export class MemberWatch {
     }
     for (const [name, digest] of Object.entries(servers)) {
       const here = own.servers[name];
-      if (here === undefined || here === digest) continue;
+      if (here === undefined || isSameDefinition(here, digest)) continue;
       const what = `the replica ${id} on ${host} has another definition of ${name}: they do not share its processes`;
       this.#say(`${id} ${name} ${digest} ${here}`, `${what}. Use the same configuration file`);
     }

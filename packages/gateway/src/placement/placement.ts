@@ -2,7 +2,7 @@ import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
 import { chooseMember } from '@isthmus/sdk/internal/cluster/rendezvous.js';
 import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
-import { digestDefinition } from '../cluster/definition-digest.js';
+import { digestDefinition, isSameDefinition } from '../cluster/definition-digest.js';
 import type { GatewayServerSpec } from '../server-definition.js';
 
 /** Where the processes of a server are: in each member, or at one home for those who share a process. */
@@ -57,6 +57,7 @@ export interface PlacementOptions {
 export class Placement {
   readonly #options: PlacementOptions;
   #digests: Readonly<Record<string, string>> = {};
+  #isNeeded = false;
 
   constructor(options: PlacementOptions) {
     this.#options = options;
@@ -70,7 +71,13 @@ export class Placement {
         .filter((spec) => placementOf(spec) === 'one')
         .map((spec) => [spec.name, digestDefinition(keys, spec)]),
     );
+    this.#isNeeded = Object.keys(this.#digests).length > 0;
     void members.say({ servers: this.#digests });
+  }
+
+  /** Whether any server has a home. */
+  get isNeeded(): boolean {
+    return this.#isNeeded;
   }
 
   /** The id of the member that serves the request. Undefined: any member can. */
@@ -129,7 +136,7 @@ export class Placement {
       state === 'ready' &&
       protocol === members.own.protocol &&
       !except?.has(id) &&
-      names.every((name) => (members.isSelf(id) ? this.#digests : servers)[name] === this.#digests[name]);
+      (members.isSelf(id) || names.every((name) => isSameDefinition(servers[name], this.#digests[name])));
     const candidates = members.all.filter(mayBe);
     if (candidates.length === 0) return members.self;
     // The oldest stays the home when others come. Principals are spread over all members.

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createClusterKeys } from '@isthmus/sdk/internal/cluster/cluster-keys.js';
 import { readServers } from '@isthmus/sdk/internal/config/index.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { digestDefinition } from '../../src/cluster/definition-digest.js';
-import { validateServer, withGatewayDefaults } from '../../src/server-definition.js';
+import { digestDefinition, isSameDefinition } from '../../src/cluster/definition-digest.js';
+import { type GatewayServerSpec, validateServer, withGatewayDefaults } from '../../src/server-definition.js';
 
 const KEYS = createClusterKeys('a secret of a test, with enough characters');
 
@@ -60,4 +60,15 @@ it.each([
   const base = folder();
   const usual = { command: 'node', args: ['x.js', '--a', '--b'] };
   expect(await digestOf(base, define(server))).not.toBe(await digestOf(base, define(usual)));
+});
+
+it('processes that have a secret in common know that they have the same definition', async () => {
+  const [old, next] = ['an old secret, with characters enough', 'the next secret, with characters enough'];
+  const spec = { kind: 'url', name: 'notes', url: 'https://a.example/mcp' } as GatewayServerSpec;
+  const lists = [[old], [old, next], [next, old], [next]];
+  const digests = lists.map((secrets) => digestDefinition(createClusterKeys(secrets), spec));
+  const same = digests.slice(1).map((digest, at) => isSameDefinition(digests[at], digest));
+  expect(same).toEqual([true, true, true]);
+  expect(isSameDefinition(digests[0], digests[3])).toBe(false);
+  expect(isSameDefinition(digests[0], undefined)).toBe(false);
 });

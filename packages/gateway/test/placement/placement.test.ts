@@ -107,6 +107,19 @@ long('each principal has its process at one member', async () => {
   expect(processes.flat().length).toBe(5);
 });
 
+it('members have one process while their secret is replaced', async () => {
+  const store = memoryStore();
+  const next = 'the next secret of a test, with enough characters';
+  const members = [
+    await startGateway(store, [counter('notes')], {}, [secret, next]),
+    await startGateway(store, [counter('notes')], {}, [next, secret]),
+  ];
+  await allKnow(members);
+  const seen = [];
+  for (const { url } of members) seen.push((await count(url)).calls);
+  expect(seen).toEqual([1, 2]);
+});
+
 it('another member takes over when the home is killed, for calls and for sessions', async () => {
   const members = await startGateways(3, [counter('notes')]);
   const [home, second, third] = members as [Member, Member, Member];
@@ -197,6 +210,7 @@ async function startGateway(
   shared: ReturnType<typeof memoryStore>,
   units: readonly GatewayServerSpec[],
   options: OpenOptions = {},
+  secrets: string | readonly string[] = secret,
 ): Promise<Member> {
   let isCut = false;
   const store = new Proxy(shared, {
@@ -207,7 +221,7 @@ async function startGateway(
         isCut && name !== 'subscribe' ? Promise.reject(new Error('cut off')) : method.apply(target, args);
     },
   });
-  const cluster = await joinCluster({ store, secret });
+  const cluster = await joinCluster({ store, secret: secrets });
   const opened = await openGateway(units, { ...options, cluster });
   onTestFinished(() => cluster.leave());
   const kill = async () => {

@@ -26,6 +26,8 @@ export interface ClusterKeys {
   derive(purpose: KeyPurpose, context?: string): readonly Uint8Array[];
   /** 16 bytes. */
   mac(purpose: KeyPurpose, ...parts: readonly (string | Uint8Array)[]): Buffer;
+  /** The same with each secret, in order. */
+  macs(purpose: KeyPurpose, ...parts: readonly (string | Uint8Array)[]): readonly Buffer[];
   verify(purpose: KeyPurpose, mac: Uint8Array, ...parts: readonly (string | Uint8Array)[]): boolean;
   /** Seals values that belong to `context`, and to nothing else. */
   sealer(purpose: KeyPurpose, context: string): Sealer;
@@ -56,6 +58,7 @@ export function createClusterKeys(secrets: string | readonly string[]): ClusterK
   return {
     derive,
     mac: (purpose, ...parts) => macWith(keysFor(purpose)[0]!, parts),
+    macs: (purpose, ...parts) => keysFor(purpose).map((key) => macWith(key, parts)),
     verify: (purpose, mac, ...parts) =>
       mac.length === MAC_BYTES && keysFor(purpose).some((key) => timingSafeEqual(mac, macWith(key, parts))),
     sealer: (purpose, context) =>
@@ -65,9 +68,18 @@ export function createClusterKeys(secrets: string | readonly string[]): ClusterK
 
 function macWith(key: Uint8Array, parts: readonly (string | Uint8Array)[]): Buffer {
   const hmac = createHmac('sha256', key);
-  // With their lengths, so that no two lists of parts are the same bytes.
-  for (const part of parts) hmac.update(`${Buffer.byteLength(part)}:`).update(part);
-  return hmac.digest().subarray(0, MAC_BYTES);
+  let text = '';
+  // With their lengths, so that no two lists of parts are the same bytes. Texts in a row are given together: most of the time
+  // goes into each update.
+  for (const part of parts) {
+    text += `${Buffer.byteLength(part)}:`;
+    if (typeof part === 'string') text += part;
+    else {
+      hmac.update(text).update(part);
+      text = '';
+    }
+  }
+  return hmac.update(text).digest().subarray(0, MAC_BYTES);
 }
 
 /** AES-256-GCM: a version, the nonce, the tag, then the ciphertext. */
