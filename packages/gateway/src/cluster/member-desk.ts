@@ -23,7 +23,7 @@ export interface OperatorRequest {
 interface MemberRequest extends Partial<LogsOptions> {
   readonly action: OperatorRequest['action'] | 'logs' | 'switches';
   readonly server?: string | undefined;
-  /** When the operator asked, for `stop` and `start`. */
+  /** When the operator asked, for `stop` and `start`, by the clock of the store. */
   readonly at?: number;
   readonly switches?: readonly Switch[];
 }
@@ -70,8 +70,10 @@ export class MemberDesk {
   async askAll(asked: OperatorRequest): Promise<readonly MemberAnswer[]> {
     this.#watch.look();
     const isSwitch = asked.action === 'stop' || asked.action === 'start';
-    const request: MemberRequest = isSwitch ? { ...asked, at: this.#options.clock.now() } : asked;
     const { members } = this.#cluster;
+    const request: MemberRequest = isSwitch
+      ? { ...asked, at: this.#switches.timeFor(asked.server, members.now) }
+      : asked;
     const present = [...members.all].sort((a, b) => a.startedAt - b.startedAt);
     const answers = await Promise.all(present.map((member) => this.#ask(member, request)));
     const missing = this.#watch.missing().map(({ id: replica, host }) => ({

@@ -2,7 +2,7 @@
 export interface Switch {
   readonly server: string;
   readonly isOff: boolean;
-  /** Milliseconds since 1970, of the process that was asked. */
+  /** Milliseconds since 1970, by the clock of the store. */
   readonly at: number;
 }
 
@@ -19,6 +19,12 @@ export class MemberSwitches {
 
   isOff(server: string): boolean {
     return this.#known.get(server)?.isOff ?? false;
+  }
+
+  /** The time of another switch of this server: after all that are known, though clocks are read to some milliseconds only. */
+  timeFor(server: string | undefined, now: number): number {
+    const known = server === undefined ? undefined : this.#known.get(server);
+    return Math.max(now, (known?.at ?? 0) + 1);
   }
 
   /** False: a later switch of this server is known. */

@@ -72,12 +72,11 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
   const store = guardStore(options.store, clock);
   let members: Members | undefined;
   const peers = await options.openPeers(keys, () => members!);
-  const facts: Omit<MemberFacts, 'formerly'> = {
+  const facts: Omit<MemberFacts, 'formerly' | 'startedAt'> = {
     ...options.facts,
     address: peers.address,
     protocol: PEER_PROTOCOL,
     state: 'ready',
-    startedAt: clock.now(),
     servers: {},
   };
   members = new Members({ store, keys, clock, facts });

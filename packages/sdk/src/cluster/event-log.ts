@@ -39,25 +39,10 @@ export class EventLogs {
   }
 
   open(sessionId: string): SessionLog {
-    const key = sessionKey(sessionId);
-    let sealer: Sealer | undefined;
-    const sealerOf = () => {
-      sealer ??= this.#options.keys.sealer('events', key);
-      return sealer;
-    };
-    return {
-      append: (entry) => this.#append(key, entry, sealerOf()),
-      read: async () => {
-        const sealed = await this.#read(key);
-        return sealed.flatMap((each) => {
-          const plain = sealerOf().open(each);
-          return plain ? [JSON.parse(plain.toString()) as LoggedEvent] : [];
-        });
-      },
-    };
+    return new LogOfSession(this, this.#options.keys, sessionId);
   }
 
-  async #read(key: string): Promise<readonly Uint8Array[]> {
+  async read(key: string): Promise<readonly Uint8Array[]> {
     const { clock, store } = this.#options;
     for (const until = clock.now() + READ_MS; clock.now() < until; ) {
       try {
@@ -69,7 +54,7 @@ export class EventLogs {
     return [];
   }
 
-  #append(key: string, entry: LoggedEvent, sealer: Sealer): void {
+  append(key: string, entry: LoggedEvent, sealer: Sealer): void {
     const { clock } = this.#options;
     const size = entry.kind === 'event' ? entry.json.length : 0;
     if (clock.now() < this.#pausedUntil || this.#waitingBytes + size > MAX_WAITING_BYTES) {
@@ -103,6 +88,40 @@ export class EventLogs {
           this.#waitingBytes -= bytes;
         });
     }
+  }
+}
+
+/** Most sessions never have a stream: what that needs is made for the first one. */
+class LogOfSession implements SessionLog {
+  readonly #logs: EventLogs;
+  readonly #keys: ClusterKeys;
+  readonly #id: string;
+  #place: { readonly key: string; readonly sealer: Sealer } | undefined;
+
+  constructor(logs: EventLogs, keys: ClusterKeys, id: string) {
+    this.#logs = logs;
+    this.#keys = keys;
+    this.#id = id;
+  }
+
+  append(entry: LoggedEvent): void {
+    const { key, sealer } = this.#found();
+    this.#logs.append(key, entry, sealer);
+  }
+
+  async read(): Promise<readonly LoggedEvent[]> {
+    const { key, sealer } = this.#found();
+    const sealed = await this.#logs.read(key);
+    return sealed.flatMap((each) => {
+      const plain = sealer.open(each);
+      return plain ? [JSON.parse(plain.toString()) as LoggedEvent] : [];
+    });
+  }
+
+  #found() {
+    const key = this.#place?.key ?? sessionKey(this.#id);
+    this.#place ??= { key, sealer: this.#keys.sealer('events', key) };
+    return this.#place;
   }
 }
 

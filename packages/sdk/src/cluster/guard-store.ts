@@ -35,7 +35,8 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
     ) =>
     async (...args: Args): Promise<Result> => {
       const began = clock.now();
-      if (inRow >= MAX_IN_ROW && began < openUntil) throw lastError;
+      // A clock that was set back does not make the silence longer.
+      if (inRow >= MAX_IN_ROW && began < openUntil && openUntil - began <= SILENT_MS) throw lastError;
       try {
         const result = await bounded(clock, ms, operation(...args));
         inRow = 0;

@@ -12,7 +12,7 @@ export interface MemberFacts {
   /** The version of what members say to each other. */
   readonly protocol: number;
   readonly state: 'ready' | 'draining';
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the store. */
   readonly startedAt: number;
   /** The name of the machine, for people. */
   readonly host: string;
@@ -33,7 +33,7 @@ export interface MembersOptions {
   readonly store: ClusterStore;
   readonly keys: ClusterKeys;
   readonly clock: Clock;
-  readonly facts: Omit<MemberFacts, 'formerly'>;
+  readonly facts: Omit<MemberFacts, 'formerly' | 'startedAt'>;
 }
 
 /**
@@ -57,7 +57,11 @@ export class Members {
   #aliases = new Map<string, string>();
   /** The last that was known of members that are gone, the newest last. */
   #past = new Map<string, Member>();
+  /** Those that were declared dead by this one, the newest last. */
+  readonly #fenced = new Set<string>();
   #beating: Promise<boolean> | undefined;
+  /** By how much the clock of the store is ahead of the clock of this process. */
+  #aheadMs: number | undefined;
   #lastBeatAt = Number.NEGATIVE_INFINITY;
   #isDown = true;
   #problem: string | undefined;
@@ -69,7 +73,7 @@ export class Members {
 
   constructor(options: MembersOptions) {
     this.#options = options;
-    this.#facts = { ...options.facts, formerly: [] };
+    this.#facts = { ...options.facts, startedAt: options.clock.now(), formerly: [] };
   }
 
   /** The id of this member. Another one after it was fenced. */
@@ -79,6 +83,14 @@ export class Members {
 
   get own(): Member {
     return { id: this.#self, ...this.#facts };
+  }
+
+  /**
+   * The time of the cluster, in milliseconds since 1970. It is that of the store, since the clocks of machines can differ
+   * by minutes.
+   */
+  get now(): number {
+    return this.#options.clock.now() + (this.#aheadMs ?? 0);
   }
 
   /** All that live, this one included. */
@@ -130,7 +142,13 @@ export class Members {
   /** `unsure`: the store cannot be asked at the moment, or could not a moment ago. */
   standingOf(id: string): 'alive' | 'gone' | 'unsure' {
     if (this.isSelf(id) || this.find(id)) return 'alive';
-    return this.#isDown || this.#options.clock.now() < this.#trustedFrom ? 'unsure' : 'gone';
+    return this.#isDown || this.#isTooEarly ? 'unsure' : 'gone';
+  }
+
+  /** Whether the store was away until a moment ago. A clock that was set back does not make that moment longer. */
+  get #isTooEarly(): boolean {
+    const leftMs = this.#trustedFrom - this.#options.clock.now();
+    return leftMs > 0 && leftMs <= TTL_MS;
   }
 
   /** The same after a fresh look: a member that has just come is not gone. */
@@ -146,7 +164,8 @@ export class Members {
    * that settles when it has asked, or when the store does not answer.
    */
   confirm(): Promise<unknown> | undefined {
-    return this.#options.clock.now() - this.#lastBeatAt < TTL_MS ? undefined : this.refresh();
+    const silentMs = this.#options.clock.now() - this.#lastBeatAt;
+    return silentMs >= 0 && silentMs < TTL_MS ? undefined : this.refresh();
   }
 
   /** Beats now. False: the store did not answer. */
@@ -157,15 +176,22 @@ export class Members {
     return this.#beating;
   }
 
-  /** Declares a member dead, whose address refuses connections. False: it is not certain enough. */
+  /**
+   * Declares a member dead, whose address refuses connections. False: it is not certain enough. A member that lived on after
+   * it was fenced from here has an address that is wrong, or behind a firewall. It is not fenced again and again.
+   */
   async fence(id: string): Promise<boolean> {
     if (this.isSelf(id) || this.standingOf(id) === 'unsure') return false;
-    const real = this.find(id)?.id ?? id;
+    const member = this.find(id);
+    if (member?.formerly.some((former) => this.#fenced.has(former))) return false;
+    const real = member?.id ?? id;
     try {
       await this.#options.store.fence(real);
     } catch {
       return false;
     }
+    this.#fenced.add(real);
+    if (this.#fenced.size > MAX_PAST) this.#fenced.delete(this.#fenced.values().next().value!);
     this.#known.delete(real);
     this.#past.delete(real);
     this.#changed();
@@ -224,6 +250,7 @@ export class Members {
     const sentAt = clock.now();
     let answer: BeatAnswer;
     try {
+      if (this.#aheadMs === undefined) await this.#learnTime();
       const told = this.#told === this.#facts;
       answer = await this.#send();
       if (answer.isFenced) {
@@ -251,15 +278,29 @@ export class Members {
     return true;
   }
 
+  /** Its first beat announces nothing: what a member says of itself has the time of the store. */
+  async #learnTime(): Promise<void> {
+    await this.#tell(undefined);
+    this.#facts = { ...this.#facts, startedAt: Math.round(this.now) };
+  }
+
+  async #tell(facts: Uint8Array | undefined): Promise<BeatAnswer> {
+    const { store, clock } = this.#options;
+    const sentAt = clock.now();
+    const answer = await store.beat({ member: this.#self, facts, ttlMs: TTL_MS });
+    this.#aheadMs = answer.now - (sentAt + clock.now()) / 2;
+    return answer;
+  }
+
   async #send(again = false): Promise<BeatAnswer> {
-    const { store, keys } = this.#options;
+    const { keys } = this.#options;
     // They can change while the store works.
     const own = this.#facts;
     const isNews = again || this.#told !== own;
     const facts = isNews
       ? keys.sealer('member', this.#self).seal(Buffer.from(JSON.stringify(own)))
       : undefined;
-    const answer = await store.beat({ member: this.#self, facts, ttlMs: TTL_MS });
+    const answer = await this.#tell(facts);
     if (!answer.isFenced) this.#told = own;
     return answer;
   }
@@ -281,7 +322,7 @@ export class Members {
       sealed.set(member, facts);
     }
     // Those who were there may have had no chance to beat since the store was away, or has forgotten them.
-    if (this.#options.clock.now() < this.#trustedFrom) {
+    if (this.#isTooEarly) {
       for (const [id, member] of this.#known) {
         if (known.has(id) || this.isSelf(id) || isFormer(id, known)) continue;
         known.set(id, member);

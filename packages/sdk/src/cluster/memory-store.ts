@@ -6,6 +6,7 @@ import {
   type ClaimAnswer,
   type ClaimRequest,
   type ClusterStore,
+  MAX_LOG_BYTES,
   MAX_LOG_ENTRIES,
   type RecordOwner,
   type RecordPut,
@@ -42,7 +43,7 @@ class MemoryStore implements ClusterStore {
     const told = facts ?? known?.facts;
     if (!isFenced && told) this.#members.set(member, { facts: told, until: now + ttlMs });
     const members = [...this.#members].map(([id, each]) => ({ member: id, facts: each.facts }));
-    return { wasKnown: known !== undefined, isFenced, members };
+    return { wasKnown: known !== undefined, isFenced, members, now };
   }
 
   async leave(member: string): Promise<void> {
@@ -91,7 +92,9 @@ class MemoryStore implements ClusterStore {
     const now = this.#clock.now();
     const log = this.#logs.get(key, now) ?? [];
     log.push(...entries);
-    log.splice(0, log.length - MAX_LOG_ENTRIES);
+    let bytes = log.reduce((sum, entry) => sum + entry.length, 0);
+    while (log.length > 1 && (log.length > MAX_LOG_ENTRIES || bytes > MAX_LOG_BYTES))
+      bytes -= log.shift()!.length;
     this.#logs.set(key, log, now + ttlMs);
   }
 

@@ -24,7 +24,7 @@ export interface ClusterStore {
   /** Deletes a record and its log. Has no effect on a record of a later epoch. */
   drop(key: string, owner: Pick<RecordOwner, 'epoch'>): Promise<void>;
 
-  /** Adds entries to a log. A log keeps its newest thousand entries, more or less. */
+  /** Adds entries to a log. A log keeps its newest entries, up to a number and a size, and always the last one. */
   append(key: string, entries: readonly Uint8Array[], ttlMs: number): Promise<void>;
   /** All entries of a log, in order. */
   read(key: string): Promise<readonly Uint8Array[]>;
@@ -49,7 +49,7 @@ export interface ClusterStore {
 
 export interface Beat {
   readonly member: string;
-  /** What others need to know of it, sealed. Undefined: as in an earlier beat. */
+  /** What others need to know of it, sealed. Undefined: as in an earlier beat. Without one the member is not announced. */
   readonly facts: Uint8Array | undefined;
   readonly ttlMs: number;
 }
@@ -60,6 +60,8 @@ export interface BeatAnswer {
   /** Whether others have declared this member dead. Then the beat has not announced it. */
   readonly isFenced: boolean;
   readonly members: readonly StoredMember[];
+  /** The time of the store, in milliseconds since 1970. It is the only clock that all members share. */
+  readonly now: number;
 }
 
 export interface StoredMember {
@@ -102,5 +104,6 @@ export interface TakenPermits {
   readonly retryAfterMs: number;
 }
 
-/** How many entries a log keeps. */
+/** How much a log keeps. */
 export const MAX_LOG_ENTRIES = 1000;
+export const MAX_LOG_BYTES = 1024 * 1024;

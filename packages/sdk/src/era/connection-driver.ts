@@ -241,7 +241,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   }
 
   #request(request: DecodedRequest): void {
-    if (this.#leaving) refuse(this.#side, request.id, STOPPING);
+    if (this.#leaving && !this.#side.connection.takesLate) refuse(this.#side, request.id, STOPPING);
     else if (this.#dialect) this.#dialect.request(request);
     else this.#opening(request);
   }

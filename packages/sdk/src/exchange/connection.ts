@@ -47,6 +47,8 @@ export interface Connection {
   readonly epoch?: number;
   /** True if the connection ends with the requests that opened it: later notifications cannot arrive. */
   readonly brief?: boolean;
+  /** True if it decides itself which requests it still takes while the server stops. */
+  readonly takesLate?: boolean;
   /** False while messages that belong to no request have to wait until the peer opens a stream for them. */
   readonly hasStanding?: boolean;
   /** The envelope of its only request, if the transport has read it. It is not read again. */
@@ -146,7 +148,7 @@ export interface HomeRequest {
   readonly params: JsonObject | undefined;
   readonly principal: string | undefined;
   /** Members that cannot be reached. */
-  readonly except?: ReadonlySet<string>;
+  readonly except?: ReadonlySet<string> | undefined;
 }
 
 export interface Listening {

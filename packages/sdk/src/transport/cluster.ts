@@ -83,7 +83,8 @@ export async function joinCluster(given: JoinClusterOptions): Promise<Cluster> {
     facts: { version: VERSION, host: hostname() },
     async openPeers(keys, members) {
       const client = await PeerClient.load({ keys, members, tls, clock });
-      const server = new PeerServer({ listen, tls, keys, clock, isSelf: (id) => members().isSelf(id) });
+      const isSelf = (id: string) => members().isSelf(id);
+      const server = new PeerServer({ listen, tls, keys, clock, isSelf, now: () => members().now });
       const address = await server.open();
       Object.assign(peers, { client, server });
       return {

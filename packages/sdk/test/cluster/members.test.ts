@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
+import type { Clock } from '../../src/async/clock.js';
 import { createClusterKeys } from '../../src/cluster/cluster-keys.js';
 import { Members } from '../../src/cluster/members.js';
 import { memoryStore } from '../../src/cluster/memory-store.js';
@@ -8,13 +9,12 @@ import type { ClusterStore } from '../../src/cluster/store.js';
 
 const keys = createClusterKeys('a secret of a test, with enough characters');
 
-function member(store: ClusterStore, clock: FakeClock, address: string, own = keys): Members {
+function member(store: ClusterStore, clock: Clock, address: string, own = keys): Members {
   const facts = {
     address,
     version: '1',
     protocol: 1,
     state: 'ready',
-    startedAt: 0,
     host: 'h',
     servers: {},
   } as const;
@@ -29,6 +29,12 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
   }
 }
 
+/** The clock of another machine. */
+function shifted(clock: Clock): Clock & { byMs: number } {
+  const own = { byMs: 0, now: () => clock.now() + own.byMs, after: clock.after.bind(clock) };
+  return own;
+}
+
 async function pair() {
   const clock = new FakeClock();
   const store = memoryStore({ clock });
@@ -40,11 +46,12 @@ async function pair() {
             state.isDown ? Promise.reject(new Error('down')) : target.beat(...args)
         : (target[name] as () => void).bind(target),
   });
-  const [a, b] = [member(store, clock, 'http://a:1'), member(cut, clock, 'http://b:1')];
+  const own = shifted(clock);
+  const [a, b] = [member(store, clock, 'http://a:1'), member(cut, own, 'http://b:1')];
   await a.join();
   await b.join();
   await pass(clock, 1000);
-  return { clock, store, state, a, b };
+  return { clock, store, state, own, a, b };
 }
 
 describe('the members of a cluster', () => {
@@ -106,6 +113,37 @@ describe('the members of a cluster', () => {
     expect(a.standingOf(b.self)).toBe('gone');
   });
 
+  it('have the time of the store, and when each of them started by it, whatever their own clocks say', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock });
+    const late = shifted(clock);
+    late.byMs = -3_600_000;
+    const [a, b] = [member(store, clock, 'http://a:1'), member(store, late, 'http://b:1')];
+    await a.join();
+    await pass(clock, 1000);
+    await b.join();
+    await pass(clock, 1000);
+    expect([a.now, b.now]).toEqual([1_002_000, 1_002_000]);
+    expect(a.all.map(({ startedAt }) => startedAt)).toEqual([1_000_000, 1_001_000]);
+    // A clock that is set while the member runs.
+    late.byMs = 7_200_000;
+    await pass(clock, 1000);
+    expect(b.now).toBe(1_003_000);
+  });
+
+  it('do not doubt the others for longer when their own clock is set back', async () => {
+    const { clock, state, own, a, b } = await pair();
+    state.isDown = true;
+    await pass(clock, 2000);
+    state.isDown = false;
+    await pass(clock, 1000);
+    expect(b.standingOf('gone')).toBe('unsure');
+    own.byMs = -3_600_000;
+    await pass(clock, 6000);
+    expect(b.standingOf('gone')).toBe('gone');
+    expect(b.standingOf(a.self)).toBe('alive');
+  });
+
   it('hear at once of a member that leaves', async () => {
     const { clock, a, b } = await pair();
     const id = a.self;
@@ -156,6 +194,16 @@ describe('the members of a cluster', () => {
     expect(b.find(before)?.id).toBe(a.self);
     expect(b.standingOf(before)).toBe('alive');
     expect(doubts).toBe(1);
+  });
+
+  it('do not declare a member dead again that has lived on: its address is wrong, or behind a firewall', async () => {
+    const { clock, a, b } = await pair();
+    expect(await b.fence(a.self)).toBe(true);
+    await pass(clock, 1500);
+    expect(b.standingOf(a.self)).toBe('alive');
+    expect(await b.fence(a.self)).toBe(false);
+    await pass(clock, 1500);
+    expect([a.own.formerly.length, b.all.length]).toEqual([1, 2]);
   });
 
   it('learn that others may have taken over what they own after they were silent', async () => {

@@ -141,6 +141,27 @@ export function describeStore(name: string, start: () => Promise<StoreUnderTest>
       expect([kept.length, text(kept[0]), text(kept.at(-1))]).toEqual([1000, 'n200', 'n1199']);
     });
 
+    it('keeps a log within a mebibyte, and always its last entry', async () => {
+      const store = await (await start()).open();
+      const large = (fill: string, size: number) => Buffer.alloc(size, fill);
+      for (const fill of ['a', 'b', 'c']) await store.append('s', [large(fill, 400_000)], 60_000);
+      const sizes = async () => (await store.read('s')).map((each) => [each.length, text(each)![0]]);
+      expect(await sizes()).toEqual([
+        [400_000, 'b'],
+        [400_000, 'c'],
+      ]);
+      await store.append('s', [large('d', 2_000_000)], 60_000);
+      expect(await sizes()).toEqual([[2_000_000, 'd']]);
+      await store.append('s', [bytes('e')], 60_000);
+      expect(await sizes()).toEqual([[1, 'e']]);
+      await store.drop('s', { epoch: 1 });
+      await store.append('s', [large('f', 700_000), large('g', 300_000)], 60_000);
+      expect(await sizes()).toEqual([
+        [700_000, 'f'],
+        [300_000, 'g'],
+      ]);
+    });
+
     it('keeps bytes as they are', async () => {
       const store = await (await start()).open();
       const value = Buffer.from(Array.from({ length: 256 }, (_, index) => index));

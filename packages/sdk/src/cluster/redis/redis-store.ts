@@ -65,11 +65,12 @@ class RedisStore implements ClusterStore {
 
   async beat({ member, facts, ttlMs }: Beat): Promise<BeatAnswer> {
     const args = [member, String(ttlMs), facts ?? '', this.#version];
-    const [known, fenced, version, all] = (await this.#run(BEAT, this.#memberKeys, args)) as [
+    const [known, fenced, version, all, now] = (await this.#run(BEAT, this.#memberKeys, args)) as [
       number,
       number,
       Buffer,
       Buffer[],
+      number,
     ];
     if (version.toString() !== this.#version) {
       this.#members = toMembers(all);
@@ -77,7 +78,7 @@ class RedisStore implements ClusterStore {
     }
     // A Redis that was emptied counts its versions from the start again, and may come to one that is known here.
     if (known !== 1) this.#version = '';
-    return { wasKnown: known === 1, isFenced: fenced === 1, members: this.#members };
+    return { wasKnown: known === 1, isFenced: fenced === 1, members: this.#members, now };
   }
 
   async leave(member: string): Promise<void> {
@@ -122,11 +123,11 @@ class RedisStore implements ClusterStore {
   }
 
   async drop(key: string, { epoch }: Pick<RecordOwner, 'epoch'>): Promise<void> {
-    await this.#run(DROP, [this.#record(key), this.#log(key)], [String(epoch)]);
+    await this.#run(DROP, [this.#record(key), this.#log(key), this.#sizeOfLog(key)], [String(epoch)]);
   }
 
   async append(key: string, entries: readonly Uint8Array[], ttlMs: number): Promise<void> {
-    await this.#run(APPEND, [this.#log(key)], [String(ttlMs), ...entries]);
+    await this.#run(APPEND, [this.#log(key), this.#sizeOfLog(key)], [String(ttlMs), ...entries]);
   }
 
   async read(key: string): Promise<readonly Uint8Array[]> {
@@ -191,6 +192,10 @@ class RedisStore implements ClusterStore {
 
   #log(key: string): string {
     return `${this.#prefix}:events:{${key}}`;
+  }
+
+  #sizeOfLog(key: string): string {
+    return `${this.#prefix}:size:{${key}}`;
   }
 
   #note(key: string): string {

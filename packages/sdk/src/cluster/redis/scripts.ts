@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAX_LOG_ENTRIES } from '../store.js';
+import { MAX_LOG_BYTES, MAX_LOG_ENTRIES } from '../store.js';
 
 /** A script that runs inside of Redis, all at once. Its keys are in one slot. */
 export interface RedisScript {
@@ -18,7 +18,7 @@ local now = time[1] * 1000 + time[2] / 1000
 
 /**
  * KEYS: live, facts, fenced, version. ARGV: member, ttl, facts or '', the version that the caller knows.
- * Returns whether the member was known, whether it is fenced, the version, and all facts if the version differs.
+ * Returns whether the member was known, whether it is fenced, the version, all facts if the version differs, and the time.
  */
 export const BEAT = script(`${NOW}
 if not redis.REDIS_VERSION_NUM then return redis.error_reply('a cluster needs Redis 7 or Valkey') end
@@ -44,7 +44,7 @@ if not fenced then
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
 local version = redis.call('GET', KEYS[4]) or '0'
-if version == ARGV[4] then return { known and 1 or 0, fenced and 1 or 0, version, {} } end
+if version == ARGV[4] then return { known and 1 or 0, fenced and 1 or 0, version, {}, math.floor(now) } end
 local all = {}
 for _, member in ipairs(redis.call('HKEYS', KEYS[2])) do
   if redis.call('ZSCORE', KEYS[1], member) then
@@ -54,7 +54,7 @@ for _, member in ipairs(redis.call('HKEYS', KEYS[2])) do
     redis.call('HDEL', KEYS[2], member)
   end
 end
-return { known and 1 or 0, fenced and 1 or 0, version, all }
+return { known and 1 or 0, fenced and 1 or 0, version, all, math.floor(now) }
 `);
 
 /** KEYS: live, facts, fenced, version. ARGV: member, how long it is remembered as fenced (0: it left by itself). */
@@ -100,18 +100,27 @@ if owner == ARGV[1] and epoch == ARGV[2] then redis.call('HSET', KEYS[1], 'o', '
 return 1
 `);
 
-/** KEYS: record, log. ARGV: epoch. */
+/** KEYS: record, log, size of the log. ARGV: epoch. */
 export const DROP = script(`
 local epoch = redis.call('HGET', KEYS[1], 'e')
 if epoch and tonumber(epoch) > tonumber(ARGV[1]) then return 0 end
-redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 return 1
 `);
 
-/** KEYS: log. ARGV: ttl, entries. */
+/** KEYS: log, its size in bytes. ARGV: ttl, entries. A Redis that evicts may have one key without the other. */
 export const APPEND = script(`
-for i = 2, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[i]) end
-redis.call('LTRIM', KEYS[1], -${MAX_LOG_ENTRIES}, -1)
+local size = redis.call('EXISTS', KEYS[1]) == 1 and tonumber(redis.call('GET', KEYS[2])) or 0
+local count = 0
+for i = 2, #ARGV do
+  count = redis.call('RPUSH', KEYS[1], ARGV[i])
+  size = size + #ARGV[i]
+end
+while count > 1 and (count > ${MAX_LOG_ENTRIES} or size > ${MAX_LOG_BYTES}) do
+  size = size - #redis.call('LPOP', KEYS[1])
+  count = count - 1
+end
+redis.call('SET', KEYS[2], size, 'PX', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1
 `);

@@ -14,13 +14,18 @@ export interface Replay {
   readonly rest: readonly JsonRpcMessage[];
 }
 
+interface Subscriptions {
+  readonly wanted: Map<string, object>;
+  readonly accepted: Map<string, JsonObject>;
+}
+
 /**
  * The session of a legacy client: `initialize`, log level, subscriptions. It is repeated when another server, or another
  * process of the same server, takes the place of the first. A modern client has no session.
  */
 export class SessionMemory {
-  /** By the id of a request that is not answered yet: what its success changes. */
-  readonly #pending = new Map<RequestId, () => void>();
+  /** By the id of a request that is not answered yet: what its success changes. Undefined while there is none. */
+  #pending: Map<RequestId, () => void> | undefined;
   readonly #idPrefix: string;
   readonly #onChange: () => void;
   #opening: { readonly id: RequestId; readonly params: JsonObject | undefined } | undefined;
@@ -28,8 +33,8 @@ export class SessionMemory {
   #isReady = false;
   #level: JsonObject | undefined;
   #ids = 0;
-  readonly #wanted = new Map<string, object>();
-  readonly #subscribed = new Map<string, JsonObject>();
+  /** Undefined until the first subscription. */
+  #subscriptions: Subscriptions | undefined;
 
   /** `idPrefix`: ids of repeated requests begin with it; no client uses such ids. */
   constructor(idPrefix: string, onChange: () => void = () => {}) {
@@ -44,7 +49,7 @@ export class SessionMemory {
 
   /** Whether the client waits for notifications, which need a connection. */
   get hasSubscriptions(): boolean {
-    return this.#subscribed.size > 0;
+    return this.#subscribed.length > 0;
   }
 
   /** The `initialize` that is not answered yet. It can be sent again. */
@@ -59,9 +64,10 @@ export class SessionMemory {
   }
 
   answered(id: RequestId, isError: boolean): void {
-    const accept = this.#pending.get(id);
+    const accept = this.#pending?.get(id);
     if (!accept && !this.#opening) return;
-    this.#pending.delete(id);
+    this.#pending?.delete(id);
+    if (this.#pending?.size === 0) this.#pending = undefined;
     if (this.#opening?.id === id) this.#opening = undefined;
     if (isError || !accept) return;
     accept();
@@ -70,7 +76,7 @@ export class SessionMemory {
 
   /** The connection is lost: pending requests have no effect. */
   lost(): void {
-    this.#pending.clear();
+    this.#pending = undefined;
   }
 
   /** What another server must be sent: `initialize` with a new id, and the rest when that is answered. */
@@ -84,7 +90,7 @@ export class SessionMemory {
       rest: [
         ...(this.#isReady ? [notificationMessage('notifications/initialized')] : []),
         ...(this.#level ? [again('logging/setLevel', this.#level)] : []),
-        ...[...this.#subscribed.values()].map((params) => again('resources/subscribe', params)),
+        ...this.#subscribed.map((params) => again('resources/subscribe', params)),
       ],
     };
   }
@@ -94,7 +100,7 @@ export class SessionMemory {
     return {
       initialize: this.#initialize ?? {},
       ...(this.#level && { level: this.#level }),
-      ...(this.#subscribed.size > 0 && { subscribed: [...this.#subscribed.values()] }),
+      ...(this.#subscribed.length > 0 && { subscribed: this.#subscribed }),
     };
   }
 
@@ -108,8 +114,22 @@ export class SessionMemory {
     if (isJsonObject(level)) this.#level = level;
     for (const params of Array.isArray(subscribed) ? subscribed : []) {
       if (isJsonObject(params) && typeof params['uri'] === 'string')
-        this.#subscribed.set(params['uri'], params);
+        this.#allSubscriptions.accepted.set(params['uri'], params);
     }
+  }
+
+  get #subscribed(): readonly JsonObject[] {
+    return [...(this.#subscriptions?.accepted.values() ?? [])];
+  }
+
+  get #allSubscriptions(): Subscriptions {
+    this.#subscriptions ??= { wanted: new Map(), accepted: new Map() };
+    return this.#subscriptions;
+  }
+
+  #await(id: RequestId, accept: () => void): void {
+    this.#pending ??= new Map();
+    this.#pending.set(id, accept);
   }
 
   #newId(): string {
@@ -122,29 +142,30 @@ export class SessionMemory {
     switch (method) {
       case 'initialize':
         this.#opening = { id, params };
-        this.#pending.set(id, () => {
+        this.#await(id, () => {
           this.#initialize = params ?? {};
         });
         return;
       case 'logging/setLevel':
-        this.#pending.set(id, () => {
+        this.#await(id, () => {
           this.#level = params;
         });
         return;
       case 'resources/subscribe': {
         if (uri === undefined) return;
         const marker = {};
-        this.#wanted.set(uri, marker);
-        this.#pending.set(id, () => {
+        const { wanted, accepted } = this.#allSubscriptions;
+        wanted.set(uri, marker);
+        this.#await(id, () => {
           // The client may have unsubscribed before the answer came.
-          if (this.#wanted.get(uri) === marker) this.#subscribed.set(uri, params!);
+          if (wanted.get(uri) === marker) accepted.set(uri, params!);
         });
         return;
       }
       case 'resources/unsubscribe':
         if (uri === undefined) return;
-        this.#wanted.delete(uri);
-        if (this.#subscribed.delete(uri)) this.#onChange();
+        this.#subscriptions?.wanted.delete(uri);
+        if (this.#subscriptions?.accepted.delete(uri)) this.#onChange();
     }
   }
 }

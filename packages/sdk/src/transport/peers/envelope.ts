@@ -11,9 +11,15 @@ export interface PeerRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly caller: PeerCaller;
-  /** The other member serves it as if the client had sent it there. Otherwise it only serves what it has. */
-  readonly isOpen?: boolean;
+  /** How much the other member does for it. Default: it serves what it has. */
+  readonly as?: PeerErrand;
 }
+
+/**
+ * - `client`: it serves the request as if the client had sent it there.
+ * - `last`: it ends, and serves the request in a session that it cannot release yet, because a call of it still runs.
+ */
+export type PeerErrand = 'client' | 'last';
 
 /** Whom the sending member has found the client to be. The other member relies on it. */
 export interface PeerCaller {
@@ -30,7 +36,7 @@ export interface PeerHeader {
   readonly to: string;
   /** Rises with each request of the sender. Each number is accepted once. */
   readonly sequence: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the store. */
   readonly time: number;
   readonly length: number;
   /** SHA-256 of the frame. */
@@ -141,5 +147,5 @@ const REQUEST = 'request';
 const ANSWER = 'answer';
 const WINDOW = 65_536;
 const MAX_SENDERS = 1024;
-/** How far the clocks of two members may differ. */
+/** How old a request may be, by the clock of the store, which all members know. */
 const MAX_SKEW_MS = 30_000;

@@ -124,14 +124,14 @@ export class PeerClient {
     sink: PeerAnswerSink,
     onOver: () => void,
   ): CallUnderWay {
-    const { keys, members, clock } = this.#options;
+    const { keys, members } = this.#options;
     const frame = encodeFrame(request, body);
     this.#sequence += 1;
     const header: PeerHeader = {
       from: members().self,
       to: to.id,
       sequence: this.#sequence,
-      time: clock.now(),
+      time: Math.round(members().now),
       length: frame.length,
       digest: digestFrame(frame),
     };

@@ -8,7 +8,7 @@ import {
   type HttpStream,
 } from '../http-server/exchange/exchange.js';
 import type { NodeExchange } from '../http-server/exchange/node-exchange.js';
-import { NOT_HERE, PEER_HEADER, type PeerCaller, type PeerRequest } from './envelope.js';
+import { NOT_HERE, PEER_HEADER, type PeerCaller, type PeerErrand, type PeerRequest } from './envelope.js';
 
 /** A request that another member has handed on: the request is that of its client, the answer goes to the member. */
 export class PeerExchange implements HttpExchange {
@@ -44,8 +44,8 @@ export class PeerExchange implements HttpExchange {
   }
 
   /** See `PeerRequest`. */
-  get isOpen(): boolean {
-    return this.#request.isOpen ?? false;
+  get as(): PeerErrand | undefined {
+    return this.#request.as;
   }
 
   get isLocal(): undefined {

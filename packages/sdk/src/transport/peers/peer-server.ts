@@ -39,6 +39,8 @@ export interface PeerServerOptions {
   readonly keys: ClusterKeys;
   /** Whether this is (or was) the id of this member. */
   isSelf(id: string): boolean;
+  /** The time of the cluster. */
+  now(): number;
   readonly clock: Clock;
 }
 
@@ -106,7 +108,7 @@ export class PeerServer {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const { keys, clock, isSelf } = this.#options;
+    const { keys, now, isSelf } = this.#options;
     const header = readHeader(keys, String(request.headers[PEER_HEADER] ?? ''));
     const isAccepted =
       header !== undefined &&
@@ -122,7 +124,7 @@ export class PeerServer {
       chunks.length = 0;
       if (digestFrame(frame) !== header.digest) return refuse(response);
       // What was interrupted before it was complete may come once more.
-      switch (this.#replays.accept(header, clock.now())) {
+      switch (this.#replays.accept(header, now())) {
         case 'new':
           return this.#answer(header, frame, request, response);
         case 'used':

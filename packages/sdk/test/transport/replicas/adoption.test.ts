@@ -520,6 +520,38 @@ describe('a member that ends in order', () => {
     expect(members[1]!.cluster.counts.adopted).toBe(1);
   });
 
+  it('does not let a session wait for a call that takes long', async () => {
+    const clock = new FakeClock();
+    const members = await startMembers(
+      2,
+      () => {
+        const server = asking();
+        server.tool('echo', {}, () => 'later');
+        return server;
+      },
+      { http: { clock } },
+    );
+    const session = await openWandering(urlsOf(members), { capabilities: { elicitation: {} } });
+    const call = await session.open(legacyCall(1, 'ask'), 1);
+    const question = await call.next();
+    const closing = members[0]!.served.close({ graceMs: 60_000 });
+    const [second, third] = [legacyCall(2, 'echo'), legacyCall(3, 'echo')];
+    const waiting = Promise.all([session.post(second, 1), session.get({}, 1)]);
+    const stop = setInterval(() => clock.advance(250), 5);
+    onTestFinished(() => clearInterval(stop));
+    const [answer, standing] = await waiting;
+    expect([answer.status, standing.status]).toEqual([200, 200]);
+    expect(answer.json).toMatchObject({ id: 2, result: { content: [{ text: 'later' }] } });
+    expect(members[1]!.cluster.counts.adopted).toBe(0);
+    await session.post({ jsonrpc: '2.0', id: question.id, result: { action: 'decline' } }, 1);
+    expect(await call.next()).toMatchObject({ id: 1, result: { content: [{ text: 'decline' }] } });
+    await closing;
+    // Its client opens the stream again, and the other member has the session.
+    await standing.end();
+    expect((await session.post(third, 1)).json).toMatchObject({ id: 3 });
+    expect(members[1]!.cluster.counts.adopted).toBe(1);
+  });
+
   it('is followed by a new member that can serve its sessions', async () => {
     const [first] = await startMembers(1, plainServer);
     const session = await openWandering([first!.url]);

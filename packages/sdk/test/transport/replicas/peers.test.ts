@@ -240,7 +240,8 @@ async function send(address: string, { header, frame }: { header: string; frame:
 async function startServer(own: ClusterKeys = keys, clock: Clock = systemClock) {
   const served: string[] = [];
   const isSelf = (id: string) => id === 'self';
-  const server = new PeerServer({ listen: 'http://127.0.0.1:0', keys: own, isSelf, clock });
+  const now = () => clock.now();
+  const server = new PeerServer({ listen: 'http://127.0.0.1:0', keys: own, isSelf, clock, now });
   const leave = server.handle('echo', (exchange) => {
     exchange.body(1000, (body) => {
       const text = body.kind === 'bytes' ? String(body.bytes) : body.kind;
@@ -319,6 +320,9 @@ async function startWatched(
   const members = {
     self: 'peer',
     all: [],
+    get now() {
+      return clock.now();
+    },
     isConnected,
     standing: 'alive',
     standingOf: () => members.standing,
@@ -344,6 +348,9 @@ async function startClient(address: string) {
   const members = {
     self: 'peer',
     all: [],
+    get now() {
+      return Date.now();
+    },
     isConnected: true,
     standingOf: () => 'alive',
   } as unknown as Members;

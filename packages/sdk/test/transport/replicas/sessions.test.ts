@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/async/clock.js';
 import { createServer, jsonSchema, type Server } from '../../../src/index.js';
-import { openWandering, startMembers, type TestMember } from '../../support/cluster.js';
+import { memoryStore } from '../../../src/transport/cluster.js';
+import {
+  openWandering,
+  startMember,
+  startMembers,
+  type TestMember,
+  type WanderingSession,
+} from '../../support/cluster.js';
 import {
   ask,
   gate,
@@ -23,6 +31,20 @@ describe('a legacy session in a cluster', () => {
       const answer = await session.post(legacyCall(at, 'echo', { text: `hi ${at}` }), at);
       expect(answer.status).toBe(200);
       expect(answer.headers['mcp-session-id']).toBe(session.id);
+      expect(answer.json).toMatchObject({ id: at, result: { content: [{ text: `hi ${at}` }] } });
+    }
+  });
+
+  it('is handed on between machines whose clocks differ by an hour', async () => {
+    const store = memoryStore();
+    const late = { ...systemClock, now: () => Date.now() - 3_600_000 };
+    const members = [
+      await startMember(plainServer(), { join: { store } }),
+      await startMember(plainServer(), { join: { store, clock: late } }),
+    ];
+    const session = await openWandering(urlsOf(members));
+    for (const at of [1, 0]) {
+      const answer = await session.post(legacyCall(at, 'echo', { text: `hi ${at}` }), at);
       expect(answer.json).toMatchObject({ id: at, result: { content: [{ text: `hi ${at}` }] } });
     }
   });
@@ -122,6 +144,28 @@ describe('a legacy session in a cluster', () => {
     go.open();
     const rest = await session.get({ 'last-event-id': id! }, 1);
     expect(await rest.next()).toMatchObject({ id: 1, result: { content: [{ text: 'late' }] } });
+  });
+
+  it('has at most maxRequests requests under way through one member, and answers still pass', async () => {
+    const members = await startMembers(2, askingServer, { http: { maxRequests: 2 } });
+    const sessions = await Promise.all(
+      [0, 1].map(() => openWandering(urlsOf(members), { capabilities: { elicitation: {} } })),
+    );
+    const [ada, eve] = sessions as [WanderingSession, WanderingSession];
+    const calls = [await ada.open(legacyCall(1, 'ask'), 1), await eve.open(legacyCall(1, 'ask'), 1)];
+    const questions = [await calls[0]!.next(), await calls[1]!.next()];
+    const refused = await ada.post(legacyRequest(2, 'ping'), 1);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(refused.json).toMatchObject({
+      id: 2,
+      error: { message: '2 requests are running; try again later' },
+    });
+    for (const [at, session] of sessions.entries()) {
+      const answer = { jsonrpc: '2.0', id: questions[at]!.id, result: { action: 'decline' } };
+      expect((await session.post(answer, 1)).status).toBe(202);
+      expect(await calls[at]!.next()).toMatchObject({ id: 1 });
+    }
+    expect((await ada.post(legacyRequest(3, 'ping'), 1)).status).toBe(200);
   });
 
   it('ends everywhere with DELETE', async () => {

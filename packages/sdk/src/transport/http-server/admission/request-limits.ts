@@ -1,5 +1,6 @@
 import { clientKey } from '../../../exchange/client-key.js';
 import { FairSlots, type NoSlot, type TakenSlot } from '../../../exchange/fair-slots.js';
+import { decodeLine } from '../../../wire/codec.js';
 import type { Decoded } from '../../../wire/json-rpc.js';
 import {
   type AdmittedRequest,
@@ -23,6 +24,21 @@ export class RequestLimiter {
     const who = clientKey({ principal, remote: exchange.remote });
     const slot = this.#slots.take({ who, part }, count);
     if (typeof slot === 'object') return slot;
+    this.#refuse(admitted, message, slot, who);
+    return undefined;
+  }
+
+  /**
+   * The same for a POST whose body is for another process. It is read only before it is refused: answers and notifications
+   * never are, since running calls may wait for them.
+   */
+  enterUnread(admitted: AdmittedRequest, body: Buffer, part: unknown): TakenSlot | 'uncounted' | undefined {
+    const { principal, exchange } = admitted;
+    const who = clientKey({ principal, remote: exchange.remote });
+    const slot = this.#slots.take({ who, part });
+    if (typeof slot === 'object') return slot;
+    const message = decodeLine(body);
+    if (message.kind !== 'request' && message.kind !== 'batch') return 'uncounted';
     this.#refuse(admitted, message, slot, who);
     return undefined;
   }

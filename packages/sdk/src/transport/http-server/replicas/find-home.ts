@@ -24,9 +24,11 @@ export class Homes {
   find({ admitted }: WholeRequest, request: Omit<HomeRequest, 'principal'>): Member | undefined {
     const { home } = this.#options.endpoint;
     if (!home || admitted.exchange instanceof PeerExchange) return undefined;
+    const { method, params, except } = request;
+    const id = home({ method, params, principal: admitted.principal, except });
+    if (id === undefined) return undefined;
     const { members } = this.#options.cluster;
-    const id = home({ ...request, principal: admitted.principal });
-    const member = id === undefined ? undefined : members.find(id);
+    const member = members.find(id);
     return member && !members.isSelf(member.id) ? member : undefined;
   }
 
@@ -44,7 +46,7 @@ export class Homes {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const member = this.find(whole, { ...request, except });
       if (!member) return serve();
-      const failure = await handover.twice(member, whole, true);
+      const failure = await handover.twice(member, whole, 'client');
       if (!failure) return;
       // A process that listens refuses no connection.
       if (failure.kind === 'refused') except.add(member.id);

@@ -71,7 +71,9 @@ export class OwnerSearch {
     const isElsewhere = owner !== undefined && !members.isSelf(owner);
     const member = isElsewhere ? members.find(owner) : undefined;
     if (member) {
-      const failure = await this.#options.handover.to(member, whole);
+      // It ends, and a call of the session still runs there: the request need not wait for that call.
+      const as = trail.isHeld && this.#clock.now() > trail.until - HOLD_MS / 2 ? 'last' : undefined;
+      const failure = await this.#options.handover.to(member, whole, as);
       if (!failure) return 'answered';
       // A member that is stopped keeps a request for as long as it counts as alive.
       if (this.#clock.now() > trail.until - HOLD_MS / 2 && !trail.isExtended) {
@@ -88,11 +90,12 @@ export class OwnerSearch {
     if (isElsewhere && (await members.review(owner)) !== 'gone') return 'wait';
     const home = this.#options.homes.find(whole, NEW_SESSION);
     // The session goes on where the processes are that it needs.
-    if (home) return (await this.#options.handover.twice(home, whole, true)) ? 'wait' : 'answered';
+    if (home) return (await this.#options.handover.twice(home, whole, 'client')) ? 'wait' : 'answered';
     const found = await this.#takeOver(id, owner, whole.admitted);
     if (found === 'unsure') return 'wait';
     if (typeof found !== 'object') return found;
     trail.owner = found.by;
+    trail.isHeld = true;
     if (!members.find(found.by)) return 'wait';
     this.#remember(id, found.by);
     return 'again';
@@ -142,6 +145,8 @@ interface Trail {
   /** When the request is given up. */
   until: number;
   isExtended?: boolean;
+  /** The store says that a member has it which has said that it does not serve it. */
+  isHeld?: boolean;
 }
 
 type Step = RoutedRequest | 'busy' | 'again' | 'wait';

@@ -2,7 +2,7 @@ import { createDeferred } from '../../../async/deferred.js';
 import type { Member } from '../../../cluster/members.js';
 import { decodeLine, encodeMessage } from '../../../wire/codec.js';
 import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
-import type { PeerRequest } from '../../peers/envelope.js';
+import type { PeerErrand, PeerRequest } from '../../peers/envelope.js';
 import type { PeerAnswerSink, PeerCall, PeerClient, PeerFailure } from '../../peers/peer-client.js';
 import {
   type AdmittedRequest,
@@ -29,7 +29,7 @@ export interface ForwardedRequest {
 
 export interface ForwardOptions {
   /** See `PeerRequest`. */
-  readonly isOpen?: boolean;
+  readonly as?: PeerErrand | undefined;
   /** Called when the answer begins. */
   readonly onBegin?: () => void;
 }
@@ -40,11 +40,11 @@ export function forwardRequest(
   to: Member,
   service: string,
   whole: WholeRequest,
-  { isOpen = false, onBegin }: ForwardOptions = {},
+  { as, onBegin }: ForwardOptions = {},
 ): ForwardedRequest {
   const { promise: over, resolve } = createDeferred<PeerFailure | undefined>();
   const sink = new ForwardedAnswer(whole, resolve, onBegin);
-  const call = client.send(to, toPeerRequest(service, whole.admitted, isOpen), whole.body, sink);
+  const call = client.send(to, toPeerRequest(service, whole.admitted, as), whole.body, sink);
   sink.call = call;
   whole.admitted.exchange.onGone(() => {
     call.abort();
@@ -63,7 +63,7 @@ export function forwardRequest(
 function toPeerRequest(
   service: string,
   { exchange, principal, grant }: AdmittedRequest,
-  isOpen: boolean,
+  as: PeerErrand | undefined,
 ): PeerRequest {
   const { headers } = exchange.facts();
   const kept: Record<string, string> = {};
@@ -73,7 +73,7 @@ function toPeerRequest(
     method: exchange.method,
     target: exchange.target,
     headers: kept,
-    ...(isOpen && { isOpen }),
+    ...(as && { as }),
     caller: {
       ...{ principal, remote: exchange.remote },
       ...{ scopes: grant?.scopes, claims: grant?.claims, clientId: grant?.clientId },

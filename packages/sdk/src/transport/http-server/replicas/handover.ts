@@ -3,6 +3,7 @@ import { createDeferred } from '../../../async/deferred.js';
 import { type Cluster, PEER_PROTOCOL } from '../../../cluster/cluster.js';
 import type { Member } from '../../../cluster/members.js';
 import { decodeLine } from '../../../wire/codec.js';
+import type { PeerErrand } from '../../peers/envelope.js';
 import type { PeerFailure } from '../../peers/peer-client.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
@@ -29,7 +30,7 @@ export class Handover {
   }
 
   /** Undefined: the request was answered. A failure: nothing was sent to the client. */
-  async to(member: Member, whole: WholeRequest, isOpen = false): Promise<PeerFailure | undefined> {
+  async to(member: Member, whole: WholeRequest, as?: PeerErrand): Promise<PeerFailure | undefined> {
     if (member.protocol !== PEER_PROTOCOL) {
       const why = `it speaks version ${member.protocol} of the protocol between members`;
       return { kind: 'unreachable', why };
@@ -42,7 +43,7 @@ export class Handover {
       hasBegun = true;
       cluster.onHandedOn?.(performance.now() - began, true);
     };
-    const forwarded = forwardRequest(peers.client, member, service, whole, { isOpen, onBegin });
+    const forwarded = forwardRequest(peers.client, member, service, whole, { as, onBegin });
     this.#underWay.add(forwarded);
     try {
       return await forwarded.over;
@@ -69,11 +70,11 @@ export class Handover {
   }
 
   /** The same, with a second attempt. A member that refuses connections twice in a row is dead. */
-  async twice(member: Member, whole: WholeRequest, isOpen = false): Promise<PeerFailure | undefined> {
-    const first = await this.to(member, whole, isOpen);
+  async twice(member: Member, whole: WholeRequest, as?: PeerErrand): Promise<PeerFailure | undefined> {
+    const first = await this.to(member, whole, as);
     if (first?.kind !== 'refused') return first;
     await this.pause(FIRST_PAUSE_MS);
-    const second = await this.to(member, whole, isOpen);
+    const second = await this.to(member, whole, as);
     if (second?.kind === 'refused') await this.#options.cluster.members.fence(member.id);
     return second;
   }
@@ -84,7 +85,7 @@ export class Handover {
     // Two processes that both end must not send it to and fro.
     if (whole.admitted.exchange instanceof PeerExchange) return false;
     const ready = members.all.filter(({ id, state }) => state === 'ready' && !members.isSelf(id));
-    for (const member of shuffled(ready)) if (!(await this.to(member, whole, true))) return true;
+    for (const member of shuffled(ready)) if (!(await this.to(member, whole, 'client'))) return true;
     return false;
   }
 

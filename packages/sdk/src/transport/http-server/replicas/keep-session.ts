@@ -1,6 +1,9 @@
-import { type Clock, within } from '../../../async/clock.js';
+import { within } from '../../../async/clock.js';
 import type { Cluster } from '../../../cluster/cluster.js';
+import type { SessionLog } from '../../../cluster/event-log.js';
+import type { OwnedSession } from '../../../cluster/owned-sessions.js';
 import { SessionMemory } from '../../../era/legacy/session-memory.js';
+import type { JsonObject } from '../../../wire/json-rpc.js';
 import type { HttpEndpointSettings } from '../options.js';
 import type { SessionConnection, SessionContinuity } from '../sessions/session-connection.js';
 import type { AdoptedSession } from '../sessions/sessions.js';
@@ -15,32 +18,60 @@ export interface KeptSession {
 }
 
 /** Writes what another member needs to take a session over to the store, and says when that changes. */
-export function keepSession({ id, cluster, settings, session, adopted }: KeptSession): SessionContinuity {
-  const { sessions, events } = cluster;
-  const { clock }: { readonly clock: Clock } = settings;
-  const epoch = adopted?.epoch ?? 1;
-  const memory = new SessionMemory('isthmus-replay-', () => sessions.changed(id));
-  if (adopted) memory.restore(adopted.memory);
-  const owned = {
-    id,
-    ttlMs: recordTtl(settings),
-    record: () => ({ revision: session().revision ?? '', memory: memory.record() }),
-    get lastUsedAt() {
-      return session().lastUsedAt;
-    },
-    lost: () => session().lose(),
-  };
-  if (adopted) sessions.resume(owned, epoch);
-  return {
-    epoch,
-    memory,
-    log: events?.open(id),
-    opened: async () => {
-      await within(clock, RECORD_MS, sessions.open(owned));
-    },
-    ended: () => sessions.drop(id),
-    released: () => sessions.release(id),
-  };
+export function keepSession(kept: KeptSession): SessionContinuity {
+  return new KeptRecord(kept);
+}
+
+/** A class, since there may be many thousands of them. */
+class KeptRecord implements SessionContinuity, OwnedSession {
+  readonly id: string;
+  readonly epoch: number;
+  readonly memory: SessionMemory;
+  readonly log: SessionLog | undefined;
+  readonly #cluster: Cluster;
+  readonly #settings: HttpEndpointSettings;
+  readonly #session: () => SessionConnection;
+
+  constructor({ id, cluster, settings, session, adopted }: KeptSession) {
+    this.id = id;
+    this.#cluster = cluster;
+    this.#settings = settings;
+    this.#session = session;
+    this.epoch = adopted?.epoch ?? 1;
+    this.memory = new SessionMemory('isthmus-replay-', () => cluster.sessions.changed(id));
+    this.log = cluster.events?.open(id);
+    if (!adopted) return;
+    this.memory.restore(adopted.memory);
+    cluster.sessions.resume(this, this.epoch);
+  }
+
+  get ttlMs(): number {
+    return recordTtl(this.#settings);
+  }
+
+  get lastUsedAt(): number {
+    return this.#session().lastUsedAt;
+  }
+
+  record(): JsonObject {
+    return { revision: this.#session().revision ?? '', memory: this.memory.record() };
+  }
+
+  lost(): void {
+    this.#session().lose();
+  }
+
+  async opened(): Promise<void> {
+    await within(this.#settings.clock, RECORD_MS, this.#cluster.sessions.open(this));
+  }
+
+  ended(): void {
+    this.#cluster.sessions.drop(this.id);
+  }
+
+  released(): void {
+    this.#cluster.sessions.release(this.id);
+  }
 }
 
 /** A record outlives its session, so that a session that is taken over late still exists. */

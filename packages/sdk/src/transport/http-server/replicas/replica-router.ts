@@ -7,6 +7,7 @@ import { memberOfState } from '../../../era/modern/sealed-state.js';
 import type { JsonObject } from '../../../wire/json-rpc.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
+import { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondInternalError } from '../exchange/admitted-request.js';
 import { NO_HEADERS } from '../exchange/event-writer.js';
 import type { SessionConnection, SessionContinuity } from '../sessions/session-connection.js';
@@ -28,6 +29,8 @@ export class ReplicaRouter implements EndpointReplicas {
   readonly #handover: Handover;
   readonly #search: OwnerSearch;
   readonly #homes: Homes;
+  /** For requests of clients of this process that other members work on, or that wait for one. */
+  readonly #limiter: RequestLimiter;
   readonly #stop: () => void;
   #isStopped = false;
 
@@ -40,6 +43,7 @@ export class ReplicaRouter implements EndpointReplicas {
     const homes = new Homes({ cluster, endpoint, handover });
     this.#homes = homes;
     this.#search = new OwnerSearch({ cluster, endpoint, handover, homes, isStopped: () => this.#isStopped });
+    this.#limiter = new RequestLimiter(endpoint.settings.maxRequests);
     this.#stop = peers.server.handle(service, (exchange) => this.#receive(exchange));
   }
 
@@ -61,6 +65,10 @@ export class ReplicaRouter implements EndpointReplicas {
     return mintSessionId(keys, members.self, { place: this.#endpoint.place, principal });
   }
 
+  passUnknown(admitted: AdmittedRequest): boolean {
+    return refusedAsNotHere(admitted);
+  }
+
   keep(id: string, session: () => SessionConnection, adopted: AdoptedSession | undefined): SessionContinuity {
     const { settings } = this.#endpoint;
     return keepSession({ id, cluster: this.#cluster, settings, session, adopted });
@@ -76,11 +84,27 @@ export class ReplicaRouter implements EndpointReplicas {
       );
     }
     if (this.#has(id, admitted.principal)) return serve();
-    this.#route(id, whole)
-      .then((routed) => {
-        // An unknown session is refused in the same way as in a single process.
-        if (routed === 'here' || (routed === 'unknown' && !this.#endLost(id, admitted))) serve();
-      })
+    this.#away(whole, id, async () => {
+      const routed = await this.#route(id, whole);
+      // An unknown session is refused in the same way as in a single process.
+      return routed === 'here' || (routed === 'unknown' && !this.#endLost(id, admitted)) ? serve : undefined;
+    });
+  }
+
+  /**
+   * Something for other members. What waits for them, and what they work on, is bounded as what runs here. `work` returns
+   * what follows it.
+   */
+  #away(whole: WholeRequest, part: string | undefined, work: () => Promise<(() => void) | undefined>): void {
+    const { admitted, body } = whole;
+    const slot = body ? this.#limiter.enterUnread(admitted, body, part) : 'uncounted';
+    if (!slot) return;
+    const leave = () => {
+      if (slot !== 'uncounted') this.#limiter.leave(slot);
+    };
+    work()
+      .finally(leave)
+      .then((follow) => follow?.())
       .catch(() => respondInternalError(admitted.exchange));
   }
 
@@ -95,14 +119,16 @@ export class ReplicaRouter implements EndpointReplicas {
     }
     const state = route.kind === 'modern' ? route.request.params?.['requestState'] : undefined;
     if (typeof state === 'string' && memberOfState(state) !== undefined) {
-      this.#routeRound(state, whole)
-        .then((isRouted) => isRouted || serve())
-        .catch(() => respondInternalError(exchange));
-      return;
+      return this.#away(whole, undefined, async () =>
+        (await this.#routeRound(state, whole)) ? undefined : serve,
+      );
     }
     const placed = this.#endpoint.home && requestOf(route);
     if (placed && this.#homes.find(whole, placed)) {
-      return void this.#homes.route(whole, placed, serve).catch(() => respondInternalError(exchange));
+      return this.#away(whole, undefined, async () => {
+        await this.#homes.route(whole, placed, serve);
+        return undefined;
+      });
     }
     const goesAway =
       route.kind === 'initialize' ? this.#isDraining : route.kind === 'modern' && this.#isStopped;
@@ -131,24 +157,24 @@ export class ReplicaRouter implements EndpointReplicas {
 
   /**
    * While the process ends, calls that run here still get answers and cancellations. Everything else is for other
-   * members: they wait until this one has released the session.
+   * members: they wait until this one has released the session. That can take as long as a call takes, so what has waited
+   * for long is served here.
    */
   #serveLast(id: string, whole: WholeRequest, serve: () => void): void {
     const { admitted } = whole;
     const session = this.#endpoint.sessions.find(id, admitted.principal);
-    if (session && isForCall(whole, session)) return serve();
+    const isLast = admitted.exchange instanceof PeerExchange && admitted.exchange.as === 'last';
+    if (session && (isForCall(whole, session) || (isLast && session.hasCalls))) return serve();
     if (!refusedAsNotHere(admitted)) this.#routeAway(whole, undefined);
   }
 
   #routeAway(whole: WholeRequest, serve: (() => void) | undefined): void {
-    this.#handover
-      .toAny(whole)
-      .then((isRouted) => {
-        if (isRouted) return;
-        if (serve && !this.#isStopped) serve();
-        else busy(whole.admitted, 'The server is stopping');
-      })
-      .catch(() => respondInternalError(whole.admitted.exchange));
+    this.#away(whole, undefined, async () => {
+      if (await this.#handover.toAny(whole)) return undefined;
+      if (serve && !this.#isStopped) return serve;
+      busy(whole.admitted, 'The server is stopping');
+      return undefined;
+    });
   }
 
   /** The session that a request belongs to, by its id: here, with another member, or nowhere. */
@@ -271,12 +297,12 @@ function requestOf(route: HttpRoute): { method: string; params: JsonObject | und
 
 /** Another member has handed it on because it must be here. */
 function isHandedOn({ exchange }: AdmittedRequest): boolean {
-  return exchange instanceof PeerExchange && !exchange.isOpen;
+  return exchange instanceof PeerExchange && exchange.as !== 'client';
 }
 
 /** A request that another member has handed on is not handed on again: that member looks elsewhere. */
 function refusedAsNotHere({ exchange }: AdmittedRequest): boolean {
-  if (!(exchange instanceof PeerExchange) || exchange.isOpen) return false;
+  if (!(exchange instanceof PeerExchange) || exchange.as === 'client') return false;
   exchange.refuseAsNotHere();
   return true;
 }

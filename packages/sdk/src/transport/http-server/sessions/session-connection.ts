@@ -87,8 +87,6 @@ export class SessionConnection implements Connection {
   #replaying: { readonly id: RequestId; readonly answered: Deferred<boolean> } | undefined;
   /** Another process has taken it over. Calls that run here still get their answers. */
   #isLost = false;
-  /** The process is about to end: calls go on, and no new ones begin. */
-  isLeaving = false;
   #receiver: Receiver | undefined;
   #isHeld = false;
   #isOver = false;
@@ -131,6 +129,15 @@ export class SessionConnection implements Connection {
 
   get congested(): boolean {
     return this.#streams.waiting > CONGESTED_AT;
+  }
+
+  get hasCalls(): boolean {
+    return this.#posts.size > 0;
+  }
+
+  /** What comes while the process ends has been let in: the other processes were asked first. */
+  get takesLate(): boolean {
+    return this.#options.continuity !== undefined;
   }
 
   /** It has no running call and no open standing stream. */

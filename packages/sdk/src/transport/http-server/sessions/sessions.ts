@@ -6,7 +6,13 @@ import { clientKey } from '../../../exchange/client-key.js';
 import type { Connection } from '../../../exchange/connection.js';
 import { FairShare } from '../../../exchange/fair-share.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
-import type { Decoded, DecodedRequest, JsonObject, JsonRpcErrorBody } from '../../../wire/json-rpc.js';
+import type {
+  Decoded,
+  DecodedRequest,
+  JsonObject,
+  JsonRpcErrorBody,
+  RequestId,
+} from '../../../wire/json-rpc.js';
 import { accepts } from '../admission/guard.js';
 import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, refuse, respondError } from '../exchange/admitted-request.js';
@@ -68,7 +74,7 @@ export class SessionRouter {
     const sessionId = admitted.exchange.header('mcp-session-id');
     if (sessionId === undefined) return respondError(admitted, 400, id, NO_SESSION);
     const session = this.#sessions.find(sessionId, admitted.principal);
-    if (!session) return respondError(admitted, 404, id, UNKNOWN_SESSION);
+    if (!session) return this.#unknown(admitted, id);
     session.grant = admitted.grant;
     session.post(admitted, message);
   }
@@ -93,7 +99,7 @@ export class SessionRouter {
         : respondError(admitted, 400, undefined, NO_SESSION);
     }
     const session = this.#sessions.find(sessionId, principal);
-    if (!session) return respondError(admitted, 404, undefined, UNKNOWN_SESSION);
+    if (!session) return this.#unknown(admitted, undefined);
     session.grant = admitted.grant;
     if (exchange.method === 'DELETE') {
       session.close();
@@ -106,6 +112,12 @@ export class SessionRouter {
     const past = lastEventId === undefined ? undefined : session.pastOf(lastEventId);
     if (!past) return this.#attach(session, admitted, allow, lastEventId);
     void past.then((events) => this.#attach(session, admitted, allow, lastEventId, events));
+  }
+
+  #unknown(admitted: AdmittedRequest, id: RequestId | undefined): void {
+    // It may have gone while it was decided what the caller may do.
+    if (this.#sessions.cluster?.passUnknown(admitted)) return;
+    respondError(admitted, 404, id, UNKNOWN_SESSION);
   }
 
   /** Attaches a GET to a stream of the session. */
@@ -153,6 +165,8 @@ const UNKNOWN_SESSION: JsonRpcErrorBody = {
 export interface SessionCluster {
   /** An id that names this process. */
   mint(principal: string | undefined): string;
+  /** A session is not here (any more). True: another process has handed the request on, and looks elsewhere. */
+  passUnknown(admitted: AdmittedRequest): boolean;
   keep(
     id: string,
     session: () => SessionConnection,
