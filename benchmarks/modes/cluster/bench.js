@@ -11,7 +11,16 @@ import { withCluster } from '../../../scripts/cluster/with-cluster.js';
 import { createProgress } from '../../lib/progress.js';
 import { align, number } from '../../lib/text.js';
 import { verdict } from '../../lib/verdicts.js';
-import { afterKill, cpuPerCall, echo, newsTo, openSession, rssBytes, sessionCalls } from './parts.js';
+import {
+  afterKill,
+  cpuPerCall,
+  echo,
+  echoAll,
+  newsTo,
+  openSession,
+  rssBytes,
+  sessionCalls,
+} from './parts.js';
 
 /** Name, what it is, the limit, its unit. The limits are for a quiet machine. */
 const GOALS = /** @type {const} */ ([
@@ -22,6 +31,7 @@ const GOALS = /** @type {const} */ ([
   ['handedOnP50', 'p50 that handing on adds', 0.3, 'ms'],
   ['handedOnP99', 'p99 that handing on adds', 1, 'ms'],
   ['afterKillMs', 'next request of a session after kill -9 of its owner', 100, 'ms'],
+  ['adoptionS', 'taking over 33,000 sessions of a process that was killed', 10, 's'],
   ['newsP99', 'p99 of a change until the clients of three replicas know it', 50, 'ms'],
   ['awayFailed', 'failed calls while Redis is away', 0, ''],
   ['sessionRedisMB', 'memory of Redis for 100,000 sessions', 90, 'MB'],
@@ -62,7 +72,9 @@ export const CLUSTER = {
         results.newsP99 = await newsTo(replicas, plan);
         progress.next(`${plan.sessions} sessions`);
         const [usedBefore, heldBefore] = [await usedMemory(redis.port), rssBytes(third.pid)];
-        for (let session = 0; session < plan.sessions; session += 1) await openSession(third.url);
+        const opened = [];
+        for (let session = 0; session < plan.sessions; session += 1)
+          opened.push(await openSession(third.url));
         const perSession = ((await usedMemory(redis.port)) - usedBefore) / plan.sessions;
         results.sessionRedisMB = (perSession * 100_000) / 1e6;
         const grown = rssBytes(third.pid) - heldBefore;
@@ -70,6 +82,7 @@ export const CLUSTER = {
         if (grown > 0) results.sessionRssMB = ((grown / plan.sessions) * 33_000) / 1e6;
         progress.next('kill -9');
         results.afterKillMs = await afterKill(third, second);
+        results.adoptionS = ((await echoAll(second, opened)) / plan.sessions) * 33;
         progress.next(`Redis away for ${plan.awayMs / 1000} s`);
         results.awayFailed = await whileAway([first, second], redis, plan.awayMs);
         await keep(startRedis(redis.port));

@@ -131,6 +131,21 @@ export async function afterKill(owner, other) {
 }
 
 /**
+ * How long a replica takes until it has answered a call of each of these sessions, in milliseconds.
+ * @param {Replica} replica
+ * @param {readonly Record<string, string>[]} sessions
+ */
+export async function echoAll({ url }, sessions) {
+  const left = [...sessions];
+  const began = performance.now();
+  const callers = Array.from({ length: 32 }, async () => {
+    for (let headers = left.pop(); headers; headers = left.pop()) await echo(url, headers, left.length);
+  });
+  await Promise.all(callers);
+  return performance.now() - began;
+}
+
+/**
  * How long a change at one replica takes until the clients of all replicas have heard of it.
  * @param {readonly Replica[]} replicas
  * @param {{ times: number }} plan
