@@ -132,7 +132,7 @@ function readProc(read) {
 }
 
 /** @param {number | undefined} pid */
-function readCpuMicros(pid) {
+export function readCpuMicros(pid) {
   return existsSync(`/proc/${pid}/schedstat`) ? readSchedstat(pid) : readStat(pid);
 }
 

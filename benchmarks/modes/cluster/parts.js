@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readCpuMicros } from '../../lib/child.js';
 import { createHttpLoad } from '../../lib/http-load.js';
 import { median, percentileOf } from './numbers.js';
 
@@ -14,40 +15,34 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
 };
 
-/**
- * The CPU time of one process so far, in microseconds. Linux only.
- * @param {number} pid
- */
-export function cpuMicros(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return 10_000 * (Number(fields[11]) + Number(fields[12]));
-}
-
 /** @param {number} pid */
 export function rssBytes(pid) {
   return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
 /**
- * CPU per call in several processes that take turns, so that a busy machine treats all alike. The median of the rounds.
+ * CPU per call in several processes that take turns, so that a busy machine treats all alike. The median of the rounds. As many
+ * calls go to each before: what the optimizer has compiled in one of them only would be the difference.
  * @param {readonly Replica[]} replicas
  * @param {'modern' | 'legacy'} era
- * @param {{ rounds: number, forMs: number }} plan
+ * @param {{ rounds: number, forMs: number, warmUpCalls: number }} plan
  */
-export async function cpuPerCall(replicas, era, { rounds, forMs }) {
+export async function cpuPerCall(replicas, era, { rounds, forMs, warmUpCalls }) {
   const loads = replicas.map(({ url }) =>
     createHttpLoad(Number(new URL(url).port), { era, textBytes: 64, inFlight: 16 }),
   );
   for (const load of loads) await load.open();
   /** @type {number[][]} */
   const found = replicas.map(() => []);
-  for (let round = 0; round <= rounds; round += 1) {
+  for (const load of loads) {
+    let calls = 0;
+    while (calls < warmUpCalls) calls += (await load.run({ inFlight: 16, forMs: 100 })).requests;
+  }
+  for (let round = 0; round < rounds; round += 1) {
     for (const [at, load] of loads.entries()) {
-      const before = cpuMicros(replicas[at].pid);
+      const before = readCpuMicros(replicas[at].pid);
       const { requests } = await load.run({ inFlight: 16, forMs });
-      // The first round warms them up.
-      if (round > 0) found[at].push((cpuMicros(replicas[at].pid) - before) / requests);
+      found[at].push((readCpuMicros(replicas[at].pid) - before) / requests);
     }
   }
   return found.map(median);
@@ -57,13 +52,13 @@ export async function cpuPerCall(replicas, era, { rounds, forMs }) {
  * Calls of sessions of `owner`, sent to `entrance`, one after the other. CPU of both, and latencies.
  * @param {Replica} owner
  * @param {Replica} entrance
- * @param {{ calls: number }} plan
+ * @param {{ calls: number, warmUpCalls: number }} plan
  */
-export async function sessionCalls(owner, entrance, { calls }) {
+export async function sessionCalls(owner, entrance, { calls, warmUpCalls }) {
   const headers = await openSession(owner.url);
   const pids = [...new Set([owner.pid, entrance.pid])];
-  const cpu = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
-  for (let warm = 0; warm < calls / 4; warm += 1) await echo(entrance.url, headers, warm);
+  const cpu = () => pids.reduce((sum, pid) => sum + readCpuMicros(pid), 0);
+  for (let warm = 0; warm < warmUpCalls / 10; warm += 1) await echo(entrance.url, headers, warm);
   const before = cpu();
   /** @type {number[]} */
   const ms = [];

@@ -50,6 +50,8 @@ export const OF_REPLICAS = [
   'freeze for a moment',
   'freeze until the others take over',
 ];
+/** How replicas end. */
+export const OF_ENDS = ['kill -9', 'kill -9', 'stop and start'];
 /** What happens to Redis, and to replicas besides. */
 export const OF_ALL = [...OF_REPLICAS, ...Object.keys(DEEDS).filter((name) => name.includes('Redis'))];
 
