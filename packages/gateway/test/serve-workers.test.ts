@@ -1,3 +1,4 @@
+import { type Client, connect, http } from '@isthmus/sdk';
 import { expect, it } from 'vitest';
 import { ISTHMUS, startChild } from '../../../test/support/child.js';
 import { eventually } from '../../../test/support/until.js';
@@ -69,6 +70,46 @@ it('/metrics with --workers has all workers whichever is asked, and no count fal
     expect([...now.samples.keys()].every((name) => /^\w+\{replica="\w+"/.test(name))).toBe(true);
   }
 });
+
+it('with --workers each worker knows the tasks of the others, also after the others were killed', async () => {
+  const url = await serveDemo();
+  const open = (mode: 'modern' | 'legacy') => connect(http(url), { mode, cache: false });
+  // Each client has connections of its own, and connections go to the workers in turn.
+  const clients = await Promise.all((['modern', 'legacy', 'modern', 'legacy'] as const).map(open));
+  const [first, ...others] = clients as [Client, ...Client[]];
+  const done = await first.startTask('slow_compute', { seconds: 0.05, label: 'x' });
+  const running = await Promise.all(
+    clients.map((client) => client.startTask('slow_compute', { seconds: 600, label: 'y' })),
+  );
+  const results = await Promise.all(others.map((client) => client.task(done.id!).result()));
+  expect(results.map(({ content }) => content)).toEqual(
+    others.map(() => [{ type: 'text', text: 'Computed x in 0.05 s' }]),
+  );
+  for (const { id } of running) {
+    for (const client of others) expect((await client.task(id!).get()).status).toBe('working');
+  }
+  const pids = new Set<number>();
+  await eventually(async () => {
+    const { text } = await ask(url.replace('/mcp', '/status'), { method: 'GET' });
+    pids.add(JSON.parse(text).pid);
+    expect(pids.size).toBe(3);
+  });
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await Promise.all(clients.map((client) => client.close()));
+  await eventually(async () => {
+    const later = await open('modern');
+    try {
+      expect(await later.task(done.id!).get()).toMatchObject({ status: 'completed' });
+      for (const { id } of running)
+        expect(await later.task(id!).get()).toMatchObject({
+          status: 'failed',
+          error: { code: -32603, data: { reason: 'SERVER_ENDED', sent: 'maybe' } },
+        });
+    } finally {
+      await later.close();
+    }
+  });
+}, 90_000);
 
 it.each([
   [['--listen', 'unix:/tmp/never.sock'], '--workers needs an HTTP address'],

@@ -1,23 +1,25 @@
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
+import type { WorkerLink } from '../workers/worker-link.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
-type Options = Pick<ServeCommandOptions, 'taskStore' | 'cluster' | 'clusterName'>;
+type Options = Pick<ServeCommandOptions, 'taskStore' | 'cluster' | 'clusterName' | 'worker'>;
 
 /**
- * Opens the store of `--task-store`. The processes of a cluster keep tasks in its Redis, so that each of them knows the
- * tasks of the others. Undefined: tasks are kept in memory.
+ * Opens the store of `--task-store`. The processes of a cluster keep tasks in its Redis, and workers have them in the memory
+ * of their parent, so that each of them knows the tasks of the others. Undefined: tasks are kept in memory.
  */
 export async function openTaskStore({
   taskStore,
   cluster,
   clusterName,
+  worker,
 }: Options): Promise<TaskStore | undefined> {
   // Child processes must not inherit it.
   delete process.env['ISTHMUS_TASK_STORE'];
   const place = taskStore ?? cluster;
-  if (place === undefined) return undefined;
+  if (place === undefined) return worker && tasksOfParent(worker);
   try {
     if (/^rediss?(\+\w+)?:\/\//.test(place)) {
       const { redisTaskStore } = await import('@isthmus/sdk/internal/server/tasks/redis/redis-task-store.js');
@@ -35,4 +37,11 @@ export async function openTaskStore({
     if (!(error instanceof IsthmusError)) throw error;
     throw new CliError(EXIT.cannotConnect, `The store of tasks cannot be opened: ${messageOf(error)}`);
   }
+}
+
+async function tasksOfParent({ tasks }: WorkerLink): Promise<TaskStore> {
+  const { channelTaskStore } = await import(
+    '@isthmus/sdk/internal/server/tasks/channel/channel-task-store.js'
+  );
+  return channelTaskStore(tasks);
 }

@@ -18,6 +18,10 @@ import { memoryStore } from '@isthmus/sdk/internal/cluster/memory-store.js';
 import type { ClusterStore } from '@isthmus/sdk/internal/cluster/store.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { watchTerminal } from '@isthmus/sdk/internal/server/own-process.js';
+import { serveTaskStore } from '@isthmus/sdk/internal/server/tasks/channel/serve-task-store.js';
+import { isTaskStoreMessage } from '@isthmus/sdk/internal/server/tasks/channel/task-messages.js';
+import { memoryTaskStore } from '@isthmus/sdk/internal/server/tasks/memory-store.js';
+import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Operator } from '../serve/operator.js';
 import { type Slot, type WorkerEnd, WorkerPool } from './worker-pool.js';
@@ -34,6 +38,7 @@ export interface RunWorkersOptions {
  */
 export async function runWorkers({ count, control }: RunWorkersOptions, operator: Operator): Promise<void> {
   const store = memoryStore();
+  const tasks = memoryTaskStore();
   const secret = randomBytes(32).toString('base64url');
   const parent = randomBytes(9).toString('base64url');
   const sockets = workerSockets();
@@ -44,7 +49,10 @@ export async function runWorkers({ count, control }: RunWorkersOptions, operator
       ...{ of: 'workers', kind: 'welcome', parent, secret, slot, speaks: isFirst },
       ...{ folder: sockets.folder, hasControl: control },
     }),
-    onStart: (slot) => served.set(slot, shareStore(store, slot)),
+    onStart(slot) {
+      served.set(slot, shareStore(store, slot));
+      shareTasks(tasks, slot);
+    },
     onReady: (slot) => {
       if (control) void controlled.inform(sockets.clientOf(slot.number));
     },
@@ -111,6 +119,18 @@ function shareStore(store: ClusterStore, { process: worker }: Slot): ServedStore
     },
     onMessage: (callback) =>
       worker.on('message', (message: unknown) => isStoreMessage(message) && callback(message)),
+    onClosed: (callback) => worker.once('disconnect', callback),
+  });
+}
+
+/** Unless --task-store or --cluster gives them a store, the workers have the tasks of their clients in common here. */
+function shareTasks(tasks: TaskStore, { process: worker }: Slot): void {
+  serveTaskStore(tasks, {
+    send(message) {
+      if (worker.connected) worker.send(message as object, () => {});
+    },
+    onMessage: (callback) =>
+      worker.on('message', (message: unknown) => isTaskStoreMessage(message) && callback(message)),
     onClosed: (callback) => worker.once('disconnect', callback),
   });
 }

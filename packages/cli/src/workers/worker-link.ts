@@ -2,6 +2,10 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { isStoreMessage, type StoreChannel } from '@isthmus/sdk/internal/cluster/channel/store-messages.js';
 import type { SignalSource } from '@isthmus/sdk/internal/server/own-process.js';
+import {
+  isTaskStoreMessage,
+  type TaskStoreChannel,
+} from '@isthmus/sdk/internal/server/tasks/channel/task-messages.js';
 import type { AcceptedConnections } from '@isthmus/sdk/internal/transport/http-server/node-server.js';
 import { ParentsConnections } from './parents-connections.js';
 import { isOfWorkers, type ToParent, type ToWorker } from './worker-messages.js';
@@ -19,6 +23,8 @@ export interface WorkerLink {
   readonly controlPath: string | undefined;
   /** The store of the parent. */
   readonly store: StoreChannel;
+  /** The tasks of all workers, which the parent keeps. */
+  readonly tasks: TaskStoreChannel;
   /** The connections of clients, which the parent accepts. */
   readonly connections: AcceptedConnections;
   /** The signals that the parent has passed on. */
@@ -68,6 +74,12 @@ export async function linkToParent(): Promise<WorkerLink> {
       send,
       onMessage: (callback) =>
         process.on('message', (message) => isStoreMessage(message) && callback(message)),
+      onClosed: (callback) => process.once('disconnect', callback),
+    },
+    tasks: {
+      send,
+      onMessage: (callback) =>
+        process.on('message', (message) => isTaskStoreMessage(message) && callback(message)),
       onClosed: (callback) => process.once('disconnect', callback),
     },
     owned: (exitMs) => send({ of: 'workers', kind: 'owned', exitMs }),
