@@ -197,7 +197,7 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
 
 it('GitHub: a server whose authorization server registers nobody, and gives opaque tokens without an end and without a refresh token', async () => {
   const us = await company();
-  const callback = 'https://gateway.example/connect/callback';
+  const callback = 'https://gateway.example/connect/callback/github';
   const app = {
     ...{ client_id: 'Iv1.app', client_secret: 'a-secret-of-the-oauth-app', application_type: 'web' },
     ...{ redirect_uris: [callback], grant_types: ['authorization_code'], response_types: ['code'] },
@@ -247,7 +247,7 @@ it.each([undefined, true] as const)(
     const us = await company();
     const app = {
       ...{ client_id: '6f1c0f3e', client_secret: 'a-secret-of-the-application', application_type: 'web' },
-      ...{ redirect_uris: ['https://gateway.example/connect/callback'] },
+      ...{ redirect_uris: ['https://gateway.example/connect/callback/reports'] },
     };
     const { authorization, server } = await upstreamStage({
       ...{ registration: false, clients: [app], account: () => 'ada-there' },

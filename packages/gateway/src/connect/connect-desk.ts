@@ -1,20 +1,12 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import type { PendingAuthorization } from '@isthmus/sdk/internal/oauth/authorization-code.js';
 import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
+import { CLIENT_HEADERS, clientDocument } from './client-document.js';
 import { codeForm, consentForm, escapeHtml, sendTo, showPage } from './connect-html.js';
+import { CALLBACK, callbackOf, clientPathOf, describedAt, isCallback } from './connect-paths.js';
 import { type ConnectTicket, ConnectTickets, newTicketId } from './connect-tickets.js';
+import { type BegunLogin, ConnectVisits } from './connect-visits.js';
 import type { IdentityProof } from './prove-identity.js';
-
-/** A login at a server that a page has begun. */
-export interface BegunLogin {
-  /** The page of the authorization server of that server. Undefined: the login is there, and only the consent was missing. */
-  readonly page: URL | undefined;
-  readonly state: string;
-  finish(response: URLSearchParams): void;
-  /** Settles when the tokens are stored; rejects with what went wrong. */
-  readonly done: Promise<unknown>;
-}
 
 /** A server whose callers log in themselves. */
 export interface ConnectServer {
@@ -37,16 +29,28 @@ export class ConnectDesk {
   readonly tickets: ConnectTickets;
   readonly #options: ConnectDeskOptions;
   readonly #servers = new Map<string, ConnectServer>();
-  /** Visits of browsers, by the state that they come back with, or by their cookie before that. */
-  readonly #visits = new Map<string, Visit>();
+  readonly #visits: ConnectVisits;
 
   constructor(options: ConnectDeskOptions) {
     this.#options = options;
     this.tickets = new ConnectTickets(options.clock, options.member);
+    this.#visits = new ConnectVisits(options.clock);
   }
 
-  get redirectUri(): string {
-    return `${this.#options.base()}/connect/callback`;
+  /**
+   * Where browsers come back to from the login at a server. Each server has a URI of its own: an authorization server could
+   * otherwise let a browser bring it the code of another one (mix-up, RFC 9700 §4.4).
+   */
+  redirectUriOf(server: string): string {
+    return `${this.#options.base()}${callbackOf(server)}`;
+  }
+
+  /**
+   * The address of a document that describes the gateway as a client of one server, for authorization servers that read it (CIMD).
+   * Undefined: it needs https.
+   */
+  clientUrlOf(server: string): string | undefined {
+    return this.#isSecure ? `${this.#options.base()}${clientPathOf(server)}` : undefined;
   }
 
   /** Ends every state, so that a browser that comes back to another member is given to this one. */
@@ -70,12 +74,19 @@ export class ConnectDesk {
   /** Answers the paths below `/connect`. */
   answer(path: string, exchange: HttpExchange, query: URLSearchParams, form: URLSearchParams): void {
     const failed = (error: unknown) => showPage(exchange, 502, `<p>${escapeHtml(messageOf(error))}</p>`);
+    const described = describedAt(path);
     if (exchange.method === 'POST') void this.#post(path, exchange, form).catch(failed);
+    else if (exchange.method === 'GET' && described !== undefined) this.#describe(described, exchange);
     else if (exchange.method === 'GET') {
-      const work =
-        path === '/connect/callback' ? this.#callback(exchange, query) : this.#open(exchange, query);
+      const work = isCallback(path) ? this.#callback(path, exchange, query) : this.#open(exchange, query);
       void work.catch(failed);
     } else exchange.respond(405, { allow: 'GET, POST' });
+  }
+
+  #describe(server: string, exchange: HttpExchange): void {
+    const id = this.clientUrlOf(server);
+    if (id === undefined) return showPage(exchange, 404, '<p>There is nothing here.</p>');
+    exchange.respond(200, CLIENT_HEADERS, clientDocument(id, this.redirectUriOf(server)));
   }
 
   async #open(exchange: HttpExchange, query: URLSearchParams): Promise<void> {
@@ -84,8 +95,8 @@ export class ConnectDesk {
     const { identity } = this.#options;
     if (!identity) return showPage(exchange, 200, codeForm(ticket.id, ticket.server, ''));
     const cookie = this.#newId();
-    const pending = await identity.begin(this.redirectUri, this.stateSuffix);
-    this.#keep(pending.state, { kind: 'identity', ticket, cookie, pending });
+    const pending = await identity.begin(`${this.#options.base()}${CALLBACK}`, this.stateSuffix);
+    this.#visits.keep(pending.state, { kind: 'identity', ticket, cookie, pending });
     sendTo(exchange, pending.url.href, this.#cookie(cookie));
   }
 
@@ -102,13 +113,17 @@ export class ConnectDesk {
     this.#askConsent(exchange, ticket);
   }
 
-  async #callback(exchange: HttpExchange, query: URLSearchParams): Promise<void> {
+  async #callback(path: string, exchange: HttpExchange, query: URLSearchParams): Promise<void> {
     const state = query.get('state') ?? '';
-    const visit = this.#visits.get(state);
+    const visit = this.#visits.find(state);
     if (!visit || visit.kind === 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 400, OVER);
     }
     this.#visits.delete(state);
+    // The code is that of another authorization server than the one that the browser was sent to.
+    if (path !== (visit.kind === 'identity' ? CALLBACK : callbackOf(visit.ticket.server))) {
+      return showPage(exchange, 400, '<p>This page was left for another one. Nothing was connected.</p>');
+    }
     if (visit.kind === 'identity') {
       const principal = await this.#options.identity!.finish(visit.pending, query);
       if (principal !== visit.ticket.principal) {
@@ -138,16 +153,16 @@ export class ConnectDesk {
     const server = this.#servers.get(ticket.server);
     if (!server) return showPage(exchange, 404, OVER);
     const [visit, cookie] = [this.#newId(), this.#newId()];
-    this.#keep(visit, { kind: 'consent', ticket, cookie });
+    this.#visits.keep(visit, { kind: 'consent', ticket, cookie });
     const { principal, clientId } = ticket;
     const facts = { visit, server: ticket.server, host: server.host, principal, clientId };
-    const { redirectUri } = this;
+    const redirectUri = this.redirectUriOf(ticket.server);
     showPage(exchange, 200, consentForm({ ...facts, redirectUri }), this.#cookie(cookie));
   }
 
   /** AUTH-G-008: the state is made after the consent, right before the redirect. */
   async #consented(exchange: HttpExchange, id: string): Promise<void> {
-    const visit = this.#visits.get(id);
+    const visit = this.#visits.find(id);
     if (visit?.kind !== 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 403, OVER);
     }
@@ -155,13 +170,8 @@ export class ConnectDesk {
     const { ticket, cookie } = visit;
     const begun = await this.#servers.get(ticket.server)!.begin(ticket);
     if (!begun.page) return this.#end(exchange, ticket, begun);
-    this.#keep(begun.state, { kind: 'login', ticket, cookie, begun });
+    this.#visits.keep(begun.state, { kind: 'login', ticket, cookie, begun });
     sendTo(exchange, begun.page.href);
-  }
-
-  #keep(key: string, visit: Visit): void {
-    this.#visits.set(key, visit);
-    if (this.#visits.size > MAX_VISITS) this.#visits.delete(this.#visits.keys().next().value!);
   }
 
   /** A form of another site has another origin. Browsers send it with every form; `null` says that they hide it. */
@@ -202,12 +212,5 @@ export class ConnectDesk {
   }
 }
 
-type Visit = { readonly ticket: ConnectTicket; readonly cookie: string } & (
-  | { readonly kind: 'identity'; readonly pending: PendingAuthorization }
-  | { readonly kind: 'consent' }
-  | { readonly kind: 'login'; readonly begun: BegunLogin }
-);
-
 const OVER = '<p>This page is not open any more. Ask your application for a new one.</p>';
 const COOKIE = 'isthmus-connect';
-const MAX_VISITS = 10_000;

@@ -4,6 +4,7 @@ import { forwardRequest } from '@isthmus/sdk/internal/transport/http-server/repl
 import { PeerExchange } from '@isthmus/sdk/internal/transport/peers/peer-exchange.js';
 import { peersOf } from '@isthmus/sdk/internal/transport/peers/peers.js';
 import type { ConnectDesk } from './connect-desk.js';
+import { isCallback } from './connect-paths.js';
 
 /**
  * Gives a page of the connect desk to the member of the cluster that has begun the visit: a browser may reach any of them. The
@@ -50,10 +51,9 @@ export class ConnectRouter {
   #otherOwner(path: string, query: URLSearchParams, form: URLSearchParams) {
     const members = this.#cluster?.members;
     if (!members) return undefined;
-    const named =
-      path === '/connect/callback'
-        ? query.get('state')
-        : (query.get('t') ?? form.get('t') ?? form.get('visit'));
+    const named = isCallback(path)
+      ? query.get('state')
+      : (query.get('t') ?? form.get('t') ?? form.get('visit'));
     const owner = /\.(\w{1,32})$/.exec(named ?? '')?.[1];
     return owner === undefined || members.isSelf(owner) ? undefined : members.find(owner);
   }

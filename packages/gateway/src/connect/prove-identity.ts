@@ -44,11 +44,20 @@ export function proveIdentity(
   const settings = resolveOAuth({ clientId, issuer, clock, ...(clientSecret && { clientSecret }) });
   const rule = addressRule({ server: new URL(issuer), allowPrivate: true });
   const http = createOAuthHttp({ rule });
+  const find = async () => {
+    const metadata = await findAuthorizationServer(issuer, { http, rule, assumePkce: true, onWarning() {} });
+    if (!metadata) throw new IsthmusError('UNAUTHORIZED', `${issuer} publishes no metadata`);
+    return metadata;
+  };
+  /** A page that is opened again and again must not make the gateway ask with each of them. */
+  let kept: { readonly finding: ReturnType<typeof find>; readonly until: number } | undefined;
+  const metadataNow = () => {
+    if (!kept || clock.now() >= kept.until) kept = { finding: find(), until: clock.now() + KEPT_MS };
+    return kept.finding;
+  };
   return {
     async begin(redirectUri, stateSuffix) {
-      const found = { http, rule, assumePkce: true, onWarning: () => {} };
-      const metadata = await findAuthorizationServer(issuer, found);
-      if (!metadata) throw new IsthmusError('UNAUTHORIZED', `${issuer} publishes no metadata`);
+      const metadata = await metadataNow();
       const state = newState(stateSuffix);
       return prepareAuthorization({ metadata, clientId, redirectUri, state, scopes, resource, settings });
     },
@@ -78,3 +87,6 @@ export function proveIdentity(
     },
   };
 }
+
+/** How long the metadata is used, and a failure to read it. */
+const KEPT_MS = 5000;

@@ -1,12 +1,14 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { given, type UrlSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import { oauth } from '@isthmus/sdk/internal/oauth/oauth.js';
 import type { ServerLogin } from '@isthmus/sdk/internal/oauth/server-login.js';
 import type { ServerAuth } from '@isthmus/sdk/internal/transport/http-client/options.js';
-import type { BegunLogin, ConnectDesk } from '../connect/connect-desk.js';
+import type { ConnectDesk } from '../connect/connect-desk.js';
 import type { ConnectTicket } from '../connect/connect-tickets.js';
+import type { BegunLogin } from '../connect/connect-visits.js';
 import type { LoginsOfCallers } from '../connect/sealed-logins.js';
 import { MAX_CALLERS } from './caller-tokens.js';
 import { ClientConsents } from './client-consents.js';
@@ -23,7 +25,7 @@ export interface OwnLoginsOptions {
 /** The logins that callers have made themselves, each at the authorization server of the server (AUTH-G-002, AUTH-G-003). */
 export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOptions): PersonalLogins {
   const { desk, logins, clock } = options;
-  const { mode: _mode, audience: _audience, ...rest } = auth!;
+  const { mode: _mode, audience: _audience, clientMetadata, ...rest } = auth!;
   const server = new URL(url);
   const common = { ...rest, clock };
   const callers = new ByPrincipal<OwnLogin>(
@@ -46,6 +48,12 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       return true;
     }
   };
+  const clientUrl = (): string => {
+    const found = desk.clientUrlOf(name);
+    if (found !== undefined) return found;
+    const message = `${name}: clientMetadata needs an https address of the gateway (--resource)`;
+    throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
+  };
   const consents = new ClientConsents(name, logins);
   const begin = async (ticket: ConnectTicket): Promise<BegunLogin> => {
     await consents.add(ticket.principal, ticket.clientId);
@@ -54,11 +62,13 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       return { page: undefined, state: '', finish() {}, done: Promise.resolve() };
     }
     const opened = createDeferred<URL>();
+    const clientMetadataUrl = clientMetadata ? clientUrl() : undefined;
     const login = await oauth({
       ...common,
+      ...given({ clientMetadataUrl }),
       store: logins.of(ticket.principal),
       clientName: 'Isthmus gateway',
-      callback: { url: desk.redirectUri, ...given({ stateSuffix: desk.stateSuffix }) },
+      callback: { url: desk.redirectUriOf(name), ...given({ stateSuffix: desk.stateSuffix }) },
       open: (page) => opened.resolve(page),
     }).login(server);
     const done = login.login(ticket.challenge).then(async () => {

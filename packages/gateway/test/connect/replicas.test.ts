@@ -86,7 +86,10 @@ describe('two members of a cluster', () => {
     const visitor = new Visitor();
     visitor.resolve = (url) => {
       if (url.host !== 'gateway.example') return url;
-      return new URL(url.pathname + url.search, origins[url.pathname === '/connect/callback' ? 2 : 0]);
+      return new URL(
+        url.pathname + url.search,
+        origins[url.pathname.startsWith('/connect/callback') ? 2 : 0],
+      );
     };
     const consents: { text: string; url: string }[] = [];
     for (const [at, name] of ['alice', 'bob'].entries()) {

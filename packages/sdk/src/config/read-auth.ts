@@ -37,7 +37,7 @@ const MODES: ReadonlyMap<string, UrlAuth['mode']> = new Map([
 const TEXTS = ['clientId', 'clientSecret', 'issuer', 'tokenEndpoint', 'audience'] as const;
 const FILES = ['clientSecretFile', 'privateKeyFile'] as const;
 const KEY_TEXTS = ['keyAlgorithm', 'keyId'] as const;
-const FLAGS = ['assumePkce', 'allowPrivate'] as const;
+const FLAGS = ['assumePkce', 'allowPrivate', 'clientMetadata'] as const;
 const NAMES: readonly string[] = ['mode', ...TEXTS, ...FILES, ...KEY_TEXTS, 'scopes', 'resource', ...FLAGS];
 
 function readBlock(
@@ -68,7 +68,7 @@ function readBlock(
     }
   }
   const resource = block?.get('resource');
-  const [assumePkce, allowPrivateAddresses] = FLAGS.map((name) => {
+  const [assumePkce, allowPrivateAddresses, clientMetadata] = FLAGS.map((name) => {
     const flag = block?.get(name);
     if (flag !== undefined && typeof flag !== 'boolean') report.error([...at, name], 'must be true or false');
     return flag === true || undefined;
@@ -80,14 +80,14 @@ function readBlock(
       ...{ clientId, clientSecret: clientSecret ?? secretFile, issuer, tokenEndpoint, audience, scopes },
       privateKey: pem && { pem, algorithm, ...given({ keyId }) },
       resource: resource === false ? resource : text('resource'),
-      ...{ assumePkce, allowPrivateAddresses },
+      ...{ assumePkce, allowPrivateAddresses, clientMetadata },
     }),
   };
 }
 
 /** What a mode needs. */
 function checkWhole(auth: UrlAuth, at: Path, { report }: Fields): void {
-  const { mode, clientId, clientSecret, privateKey, issuer, tokenEndpoint, audience } = auth;
+  const { mode, clientId, clientSecret, privateKey, issuer, tokenEndpoint, audience, clientMetadata } = auth;
   const hasSecret = clientSecret !== undefined || privateKey !== undefined;
   const isLogin = mode === 'stored' || mode === 'per-user';
   if (!isLogin && (clientId === undefined || !hasSecret)) {
@@ -96,6 +96,9 @@ function checkWhole(auth: UrlAuth, at: Path, { report }: Fields): void {
     report.error(at, 'has a secret or a key, which needs a clientId');
   if (audience !== undefined && mode !== 'token-exchange') {
     report.error([...at, 'audience'], 'is only for token-exchange');
+  }
+  if (clientMetadata && (mode !== 'per-user' || clientId !== undefined)) {
+    report.error([...at, 'clientMetadata'], 'is only for per-user, and not beside a clientId');
   }
   // The server must not choose where a secret goes.
   if (clientSecret !== undefined && issuer === undefined && tokenEndpoint === undefined) {

@@ -58,6 +58,8 @@ export interface UrlAuth {
   readonly assumePkce?: boolean;
   /** Lets the metadata of the server lead to private addresses. */
   readonly allowPrivateAddresses?: boolean;
+  /** The gateway is known by the address of a document about itself, which it serves (CIMD). For `per-user`. */
+  readonly clientMetadata?: boolean;
 }
 
 /** A server that listens on a socket. Only the command line can name one, not a configuration file. */

@@ -85,6 +85,14 @@ describe('auth of a server', () => {
     ],
     [{ mode: 'login', assumePkce: 1 }, 'error mcpServers.a.auth.assumePkce: must be true or false'],
     [{ mode: 'login', allowPrivate: 'yes' }, 'error mcpServers.a.auth.allowPrivate: must be true or false'],
+    [
+      { mode: 'login', clientMetadata: true },
+      'error mcpServers.a.auth.clientMetadata: is only for per-user, and not beside a clientId',
+    ],
+    [
+      { mode: 'per-user', clientMetadata: true, clientId: 'x' },
+      'error mcpServers.a.auth.clientMetadata: is only for per-user, and not beside a clientId',
+    ],
   ])('that cannot be used is an error of the server: %j', async (auth, problem) => {
     expect(await read(auth)).toMatchObject({ isUsable: false, problems: [problem] });
   });

@@ -1,0 +1,135 @@
+/** A server whose authorization server lets browsers bring it what belongs to others, and pages that are opened too often or too late. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../../test/support/fake-clock.js';
+import { ConnectTickets } from '../../src/connect/connect-tickets.js';
+import { type ConnectVisit, ConnectVisits } from '../../src/connect/connect-visits.js';
+import { callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
+
+/** A server that wants a login, and its own authorization server, which leads browsers to where `lead` says. */
+async function dishonest(lead: (asked: URLSearchParams, origin: string) => string) {
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const url = new URL(request.url ?? '/', origin);
+    received.push(`${request.method} ${url.pathname} ${body}`);
+    const answer = (status: number, value: object, headers: Record<string, string> = {}) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(value));
+    switch (url.pathname) {
+      case '/.well-known/oauth-protected-resource/mcp':
+        return answer(200, { resource: `${origin}/mcp`, authorization_servers: [origin] });
+      case '/.well-known/oauth-authorization-server':
+        return answer(200, {
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          code_challenge_methods_supported: ['S256'],
+        });
+      case '/register':
+        return answer(201, { client_id: 'the-client-of-the-gateway-elsewhere' });
+      case '/authorize':
+        return answer(302, {}, { location: lead(url.searchParams, origin) });
+      case '/token':
+        return answer(200, { access_token: 'dishonest', token_type: 'Bearer' });
+      default:
+        return answer(401, {}, { 'www-authenticate': 'Bearer' });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `${origin}/mcp`, received };
+}
+
+/** Goes through the pages of the gateway for a server. The last page. */
+async function visit(server: string, url: string) {
+  const us = await company();
+  const { server: honest } = await upstreamStage();
+  const house = await companyHouse(us, [
+    remote('issues', honest.url, { mode: 'per-user' }),
+    remote('mallory', url, { mode: 'per-user' }),
+  ]);
+  const question = questionIn(await callAs(house, `/mcp/${server}`, await us.tokenOf('alice'), 'connect'));
+  const visitor = new Visitor();
+  const code = /code (\S+)\./.exec(question.message)![1]!;
+  const consent = await visitor.send(await visitor.open(question.url), { code });
+  return { consent, end: await visitor.send(consent), origin: house.origin };
+}
+
+const withCode = (url: string, asked: URLSearchParams) =>
+  `${url}?code=the-code-of-issues&state=${encodeURIComponent(asked.get('state')!)}`;
+
+describe('a login whose browser comes back with the code of another authorization server (RFC 9700, §4.4)', () => {
+  it.each([
+    ['another server', '/connect/callback/issues'],
+    ['the gateway itself', '/connect/callback'],
+    ['a name that looks alike', '/connect/callback/Mallory'],
+    ['a folder below its own', '/connect/callback/mallory/issues'],
+  ])('gives that code to nobody: it came back to the address of %s', async (_what, path) => {
+    const { url, received } = await dishonest((asked) => {
+      const own = new URL(asked.get('redirect_uri')!);
+      return withCode(`${own.origin}${path}`, asked);
+    });
+    const { end } = await visit('mallory', url);
+    expect(end.status).toBe(400);
+    expect(end.text).toContain('Nothing was connected.');
+    expect(received.filter((line) => line.includes('/token'))).toEqual([]);
+    expect(received.join('\n')).not.toContain('the-code-of-issues');
+  });
+
+  it('comes back to an address of its own, which is the one that was registered', async () => {
+    const { url, received } = await dishonest((asked) => withCode(asked.get('redirect_uri')!, asked));
+    const { consent, end, origin } = await visit('mallory', url);
+    expect(end.text).toContain('mallory is connected.');
+    expect(consent.text).toContain(`It comes back to ${origin}/connect/callback/mallory.`);
+    const registration = received.find((line) => line.startsWith('POST /register'))!;
+    expect(JSON.parse(registration.slice('POST /register '.length))).toMatchObject({
+      redirect_uris: [`${origin}/connect/callback/mallory`],
+    });
+  });
+});
+
+describe('visits of browsers', () => {
+  const stage = () => {
+    const clock = new FakeClock();
+    const tickets = new ConnectTickets(clock);
+    const ticketOf = (principal: string) =>
+      tickets.of({ principal, server: 'issues', clientId: undefined, challenge: undefined });
+    const visits = new ConnectVisits(clock);
+    const keep = (key: string, principal: string) =>
+      visits.keep(key, { ticket: ticketOf(principal), cookie: key, kind: 'consent' } satisfies ConnectVisit);
+    return { clock, visits, keep };
+  };
+
+  it('AUTH-G-008: are over after 10 minutes, also in a browser that keeps its cookie', () => {
+    const { clock, visits, keep } = stage();
+    keep('a', 'alice');
+    clock.advance(599_999);
+    expect(visits.find('a')?.cookie).toBe('a');
+    clock.advance(1);
+    expect(visits.find('a')).toBeUndefined();
+    expect(visits.size).toBe(0);
+  });
+
+  it('of one caller who opens the page again and again end none of another', () => {
+    const { visits, keep } = stage();
+    keep('of alice', 'alice');
+    for (let at = 0; at < 20_000; at += 1) keep(`of mallory ${at}`, 'mallory');
+    expect(visits.find('of alice')?.cookie).toBe('of alice');
+    expect(visits.size).toBe(9);
+    // The latest pages of a person stay open.
+    expect(visits.find('of mallory 19992')?.cookie).toBe('of mallory 19992');
+    expect(visits.find('of mallory 19991')).toBeUndefined();
+  });
+});
