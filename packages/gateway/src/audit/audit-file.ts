@@ -1,6 +1,7 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { escapedJson } from '../telemetry/one-line.js';
 import type { AuditRecord, AuditSink } from './audit-record.js';
 import { RotatingFile } from './rotating-file.js';
 
@@ -50,7 +51,7 @@ class AuditFile implements AuditSink {
   }
 
   write(record: AuditRecord): void {
-    const text = `${JSON.stringify(record)}\n`;
+    const text = `${escapedJson(record)}\n`;
     const bytes = Buffer.byteLength(text);
     if (this.#isOver || this.#waitingBytes + bytes > MAX_WAITING) {
       this.#dropped += 1;

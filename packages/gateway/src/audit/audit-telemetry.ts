@@ -1,4 +1,5 @@
 import type { LogAttributes } from '@opentelemetry/api-logs';
+import { oneLine } from '../telemetry/one-line.js';
 import type { AuditRecord, AuditSink } from './audit-record.js';
 
 type LogsApi = typeof import('@opentelemetry/api-logs');
@@ -43,7 +44,9 @@ const REFUSED: ReadonlySet<string> = new Set(['denied', 'insufficient_scope', 'u
 
 function describe({ principal = 'anonymous', method, tool, server, outcome }: AuditRecord): string {
   const place = server === undefined ? [] : ['at', server];
-  return `${[principal, method, tool, ...place].filter((each) => each !== undefined).join(' ')}: ${outcome}`;
+  const words = [principal, method, tool, ...place].filter((each) => each !== undefined);
+  // Names come from clients, and the text of a record is often written as a line.
+  return `${oneLine(words.join(' '))}: ${outcome}`;
 }
 
 function attributesOf(record: AuditRecord): LogAttributes {

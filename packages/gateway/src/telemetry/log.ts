@@ -1,7 +1,7 @@
-import { stripVTControlCharacters } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { CallOutcome, CallRecord } from './call-record.js';
+import { EIGHT_BITS, oneLine } from './one-line.js';
 import { createRedactor, type Redactor } from './redactor.js';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -66,6 +66,7 @@ function readable(lines: DestinationStream, colorize: boolean): DestinationStrea
     ignore: 'server,pid,err',
     messageFormat: (log, key) => [subjectOf(log), oneLine(log[key]), failureOf(log)].join(''),
   });
+  // Our own colours use 7 bits, so these characters come from others.
   return { write: (line) => lines.write(prettify(line).replace(EIGHT_BITS, ' ')) };
 }
 
@@ -80,13 +81,6 @@ function failureOf({ err }: Record<string, unknown>): string {
   return ` (${oneLine(err.message)})`;
 }
 
-/** Text of others must not move the cursor or look like another log line. */
-function oneLine(value: unknown): string {
-  return stripVTControlCharacters(String(value ?? ''))
-    .replace(CONTROLS, ' ')
-    .trimEnd();
-}
-
 /** https://no-color.org has priority over https://force-color.org, and that over the kind of the stream. */
 function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
   if (env['NO_COLOR']) return false;
@@ -94,11 +88,6 @@ function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undef
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
   return isTTY && env['TERM'] !== 'dumb';
 }
-
-/** Control characters above 7 bits. Our own colours use 7 bits, so these come from others. JSON does not escape them. */
-const EIGHT_BITS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-/** Also the characters that change the direction of text, because they can change how a line reads (S11). */
-const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 
 /** Logs a finished call: what it was, who made it, how it ended. */
 export function logCall(log: Logger, record: CallRecord): void {

@@ -5,7 +5,7 @@ import { logs } from '@opentelemetry/api-logs';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../../test/support/until.js';
-import { modern, modernCall } from '../../../sdk/test/support/http-server.js';
+import { legacyCall, modern, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { openAuditFile } from '../../src/audit/audit-file.js';
 import type { AuditRecord } from '../../src/audit/audit-record.js';
 import { freshFolder } from '../support/open-gateway.js';
@@ -101,6 +101,32 @@ describe('the audit log', () => {
         'isthmus.outcome': 'denied',
       },
     });
+  });
+
+  it.each([
+    ['a line feed', '\n'],
+    ['a line feed of eight bits', '\u0085'],
+    ['a line separator', '\u2028'],
+    ['a change of direction', '\u202e'],
+    ['a terminal sequence', '\u001b[2K\r'],
+  ])('is not told a second line by a name with %s', async (_what, character) => {
+    const file = join(freshFolder(), 'audit.jsonl');
+    const exporter = new InMemoryLogRecordExporter();
+    const house = await scopedHouse(ACCESS, { audit: { file } });
+    logs.setGlobalLoggerProvider(
+      new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }),
+    );
+    onTestFinished(() => logs.disable());
+    const forged = `delete_x${character}key:root tools/call wipe at mail: ok`;
+    const session = await openSession(house.at('/mcp/files'), as('ci'));
+    await session.post(legacyCall(1, forged));
+    await house.operation.close();
+    const text = readFileSync(file, 'utf8');
+    expect(text).toMatch(/^[\x20-\x7e]+\n$/);
+    expect(JSON.parse(text)).toMatchObject({ principal: 'key:ci', tool: forged, outcome: 'denied' });
+    expect(exporter.getFinishedLogRecords().map(({ body }) => body)).toEqual([
+      'key:ci tools/call delete_x key:root tools/call wipe at mail: ok at files: denied',
+    ]);
   });
 });
 

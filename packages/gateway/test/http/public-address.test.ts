@@ -77,6 +77,18 @@ describe('G7: X-Forwarded-Proto and X-Forwarded-Host', () => {
     },
   );
 
+  it.each([
+    [undefined, 'no-store'],
+    ['https://gw.example/mcp', undefined],
+  ])('are not kept for others by a cache in front (resource: %s)', async (resource, expected) => {
+    const gateway = await opened(resource, { trustProxy: ['loopback'] });
+    const { status, headers } = await ask(gateway.at(`${WELL_KNOWN}/mcp/a`), {
+      method: 'GET',
+      headers: forwarded,
+    });
+    expect([status, headers['cache-control']]).toEqual([200, expected]);
+  });
+
   it('cannot write into the challenge', async () => {
     const { told, origin } = await opened(undefined, { trustProxy: ['loopback'] });
     const odd = { 'x-forwarded-host': 'a", error="x' };

@@ -22,7 +22,10 @@ export function respondMetadata(exchange: HttpExchange, settings: ResourceSettin
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
     return exchange.respond(405, { ...PUBLIC, allow: 'GET, HEAD' });
   }
-  exchange.respond(200, jsonHeaders(PUBLIC), JSON.stringify(metadataOf(exchange, settings)));
+  // What is made of the headers of one request must not be kept for another one (cache poisoning).
+  const isOfRequest = settings.protectedResource?.resource === undefined;
+  const headers = jsonHeaders({ ...PUBLIC, ...(isOfRequest && { 'cache-control': 'no-store' }) });
+  exchange.respond(200, headers, JSON.stringify(metadataOf(exchange, settings)));
 }
 
 function metadataOf(exchange: HttpExchange, settings: ResourceSettings): Readonly<Record<string, unknown>> {
