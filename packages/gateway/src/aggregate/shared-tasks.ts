@@ -88,5 +88,5 @@ export function tasksOfServer(store: TaskStore, server: string): TaskStore {
  * server of such a task may have been removed, or may never be called again.
  */
 export function reviewTasks(store: TaskStore, clock: Clock): () => Promise<void> {
-  return new TaskRunner(resolveTasks({ store, clock })).serving();
+  return new TaskRunner(resolveTasks({ store, clock })).serving().end;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { TASKS_EXTENSION, takesTasks } from '../era/extensions.js';
-import type { Call, ForeignChange, HandledResult, Peer, TaskWatch } from '../exchange/call.js';
+import type { Call, ForeignChange, HandledResult, Peer, Serving, TaskWatch } from '../exchange/call.js';
 import { resolveTasks, type TaskOptions, type TaskPlan } from '../server/tasks/options.js';
 import { TASK_METHODS } from '../server/tasks/task-methods.js';
 import { hasLegacyTasks, TaskRunner } from '../server/tasks/task-runner.js';
@@ -57,7 +57,7 @@ export class BridgeTasks {
     return watchTasks(this.#runner, peer, ids, onChange);
   }
 
-  serving(): () => Promise<void> {
+  serving(): Serving {
     return this.#runner.serving();
   }
 

@@ -19,6 +19,7 @@ import type {
   Peer,
   ServedSession,
   Service,
+  Serving,
   SessionKeeper,
   TaskWatch,
 } from '../exchange/call.js';
@@ -227,12 +228,15 @@ class BridgeService implements Bridge {
     return this.#tasks?.watchTasks(peer, ids, onChange) ?? NO_TASKS;
   }
 
-  serving(): () => Promise<void> {
-    const serving: TaskServing = { end: this.#tasks?.serving() };
+  serving(): Serving {
+    const serving: TaskServing = { tasks: this.#tasks?.serving() };
     this.#servings.add(serving);
-    return async () => {
-      this.#servings.delete(serving);
-      await serving.end?.();
+    return {
+      idle: async () => serving.tasks?.idle(),
+      end: async () => {
+        this.#servings.delete(serving);
+        await serving.tasks?.end();
+      },
     };
   }
 
@@ -346,7 +350,7 @@ class BridgeService implements Bridge {
     if (this.#tasks) return;
     const { promoteAfterMs, tasks: options, clock } = this.#settings;
     this.#tasks = new BridgeTasks({ promoteAfterMs, options, clock });
-    for (const serving of this.#servings) serving.end = this.#tasks.serving();
+    for (const serving of this.#servings) serving.tasks = this.#tasks.serving();
   }
 
   readonly #throwConnectionError = (error: unknown): never => {
@@ -375,7 +379,7 @@ class BridgeService implements Bridge {
 }
 
 interface TaskServing {
-  end: (() => Promise<void>) | undefined;
+  tasks: Serving | undefined;
 }
 
 const NO_TASKS: TaskWatch = { accepted: [], start() {}, stop() {} };

@@ -285,12 +285,20 @@ export interface Service {
     ids: readonly string[],
     onChange: (change: ForeignChange) => void,
   ): Promise<TaskWatch>;
-  /** Called when the service begins to be served. The returned function is called when that has ended. */
-  serving?(): () => Promise<void>;
+  /** Called when the service begins to be served. */
+  serving?(): Serving;
   /** A notification of a client that the core protocol does not define. */
   notify?(notification: ForeignNotification, peer: Peer): void;
   /** Called when a legacy session begins, if the service keeps something for each session. */
   session?(session: ServedSession): SessionKeeper;
+}
+
+/** A time for which a service is served. */
+export interface Serving {
+  /** Settles when no task runs that another process can tell about later. No more calls come. */
+  idle(): Promise<void>;
+  /** Called when it is served no more. */
+  end(): Promise<void>;
 }
 
 /** The tasks that a subscription reports on. */

@@ -1,7 +1,7 @@
 import { checkedOptions, invalidArgument, kindOf, type OptionNames } from '../arguments.js';
 import { TASKS_EXTENSION } from '../era/extensions.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Call, Change } from '../exchange/call.js';
+import type { Call, Change, Serving } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities } from '../wire/model.js';
@@ -78,7 +78,7 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
     if (tasks) return;
     tasks = new TaskRunner(taskSettings ?? resolveTasks());
     capabilities = undefined;
-    for (const serving of servings) serving.end = tasks.serving();
+    for (const serving of servings) serving.tasks = tasks.serving();
     for (const [method, handler] of TASK_METHODS) methods.set(method, (call) => handler(tasks!, call));
   };
   const feed = createChangeFeed();
@@ -163,11 +163,14 @@ export function createServer(given: ServerOptions, ...surplus: unknown[]): Serve
       return { accepted: [], start() {}, stop() {} };
     },
     serving() {
-      const serving: TaskServing = { end: tasks?.serving() };
+      const serving: TaskServing = { tasks: tasks?.serving() };
       servings.add(serving);
-      return async () => {
-        servings.delete(serving);
-        await serving.end?.();
+      return {
+        idle: async () => serving.tasks?.idle(),
+        end: async () => {
+          servings.delete(serving);
+          await serving.tasks?.end();
+        },
       };
     },
     tool(toolName, definition, handler, ...surplus: unknown[]) {
@@ -247,7 +250,7 @@ function listTools(
 }
 
 interface TaskServing {
-  end: (() => Promise<void>) | undefined;
+  tasks: Serving | undefined;
 }
 
 /** TASK-L-001. `list` is for principals; the handshake leaves it out for others (TASK-L-092). */

@@ -101,13 +101,13 @@ export async function serve(
     cluster,
     ...(options.home && { home: options.home }),
   };
-  const stopServing = service.serving?.();
+  const serving = service.serving?.();
   const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
     // Connections that another listener accepted meanwhile must not outlive the failure.
     leaving = true;
     await Promise.all(open.values().map((served) => served.close(0)));
     runtime.close();
-    await stopServing?.();
+    await serving?.end();
     shared?.stopSharing();
     throw error;
   });
@@ -115,14 +115,15 @@ export async function serve(
   const closeAll = async (graceMs: number, abortMs = 0) => {
     leaving = true;
     await Promise.all(listening.map((each) => each.stop()));
-    const idle = Promise.all(listening.map((each) => each.idle?.()));
+    const tasks = graceMs > 0 ? serving?.idle() : undefined;
+    const idle = Promise.all([...listening.map((each) => each.idle?.()), tasks]);
     await Promise.all([
       within(settings.clock, graceMs, idle),
       ...open.values().map((served) => served.close(graceMs, abortMs)),
     ]);
     await Promise.all(listening.map((each) => each.release?.()));
     runtime.close();
-    await stopServing?.();
+    await serving?.end();
     shared?.stopSharing();
   };
 

@@ -30,6 +30,8 @@ export interface TaskOptions {
 
 export interface TaskSettings extends Omit<Required<TaskOptions>, 'maxTasks' | 'maxBytes'> {
   readonly bounds: TaskBounds;
+  /** Whether other processes may use the store. */
+  readonly isShared: boolean;
 }
 
 /** Fills in the defaults and refuses invalid values. */
@@ -48,6 +50,7 @@ export function resolveTasks(given: TaskOptions = {}): TaskSettings {
   }
   return {
     store,
+    isShared: options.store !== undefined,
     ttlMs,
     maxRunning,
     bounds: { maxTasks: options.maxTasks ?? 10_000, maxBytes: options.maxBytes ?? 64 * 1024 * 1024 },

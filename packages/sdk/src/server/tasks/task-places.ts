@@ -24,6 +24,11 @@ export class TaskPlaces {
     return this.#running.taken + this.#waiting.taken;
   }
 
+  /** Tasks that do not wait for an answer, and those in creation. */
+  get busy(): number {
+    return this.#running.taken;
+  }
+
   /** Undefined: all places are taken, or the client has its share. */
   take(client: string): TaskPlace | undefined {
     const origin = { who: client, part: undefined };

@@ -6,7 +6,7 @@ import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
 import { isAtLeast, type LegacyRevision } from '../../era/revisions.js';
 import { toWireError } from '../../era/server-dialect-context.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, EndedTaskStatus, OutlivingSlot, Peer } from '../../exchange/call.js';
+import type { Call, EndedTaskStatus, OutlivingSlot, Peer, Serving } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
@@ -29,6 +29,7 @@ export class TaskRunner {
   readonly #upkeep: TaskUpkeep;
   #worker: string | undefined;
   #servings = 0;
+  readonly #waitingForIdle: (() => void)[] = [];
 
   constructor(settings: TaskSettings) {
     this.settings = settings;
@@ -61,17 +62,31 @@ export class TaskRunner {
     return handle(call);
   }
 
-  /** Called when a server begins to be served; the returned function when that has ended. */
-  serving(): () => Promise<void> {
+  /** Called when a server begins to be served. */
+  serving(): Serving {
     this.#servings += 1;
     this.#upkeep.review();
     let isOver = false;
-    return async () => {
-      if (isOver) return;
-      isOver = true;
-      this.#servings -= 1;
-      if (this.#servings === 0) await this.#stop();
+    return {
+      idle: () => this.#idle(),
+      end: async () => {
+        if (isOver) return;
+        isOver = true;
+        this.#servings -= 1;
+        if (this.#servings === 0) await this.#stop();
+      },
     };
+  }
+
+  /** The result of a task in the memory of this process can be read by none when the process is not served any more. */
+  #idle(): Promise<void> {
+    if (!this.settings.isShared || this.#places.busy === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waitingForIdle.push(resolve));
+  }
+
+  #noteIdle(): void {
+    if (this.#places.busy > 0) return;
+    for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
 
   /** A task whose process has ended fails when it is seen. It is never run again. */
@@ -173,10 +188,11 @@ export class TaskRunner {
       // All tasks together write about a hundred messages in a second.
       messagePauseMs: () => Math.max(LEAST_MESSAGE_MS, 10 * this.#running.size),
       takeBytes: (count) => place.takeBytes(count),
-      onWaiting(isWaiting) {
+      onWaiting: (isWaiting) => {
         if (isWaiting) {
           place.wait();
           outer?.stepOut();
+          this.#noteIdle();
         } else {
           place.goOn();
           outer?.comeBack();
@@ -227,6 +243,7 @@ export class TaskRunner {
   }
 
   #restIfIdle(): void {
+    this.#noteIdle();
     if (this.#places.taken === 0) this.#upkeep.rest();
   }
 
