@@ -5,13 +5,15 @@ import { CLIENT_HEADERS, clientDocument } from './client-document.js';
 import { codeForm, consentForm, escapeHtml, sendTo, showPage } from './connect-html.js';
 import { CALLBACK, callbackOf, clientPathOf, describedAt, isCallback } from './connect-paths.js';
 import { type ConnectTicket, ConnectTickets, newTicketId } from './connect-tickets.js';
-import { type BegunLogin, ConnectVisits } from './connect-visits.js';
+import { type BegunLogin, ConnectVisits, type ConsentPlan } from './connect-visits.js';
 import type { IdentityProof } from './prove-identity.js';
 
 /** A server whose callers log in themselves. */
 export interface ConnectServer {
   readonly host: string;
   begin(ticket: ConnectTicket): Promise<BegunLogin>;
+  /** What the person is asked to agree to. Undefined: it cannot be found out, and `begin` will say why. */
+  plan(ticket: ConnectTicket): Promise<ConsentPlan | undefined>;
 }
 
 export interface ConnectDeskOptions {
@@ -110,7 +112,7 @@ export class ConnectDesk {
     if (!this.tickets.isRight(ticket, form.get('code') ?? '')) {
       return showPage(exchange, 403, codeForm(ticket.id, ticket.server, 'That is not the code. '));
     }
-    this.#askConsent(exchange, ticket);
+    return this.#askConsent(exchange, ticket);
   }
 
   async #callback(path: string, exchange: HttpExchange, query: URLSearchParams): Promise<void> {
@@ -149,13 +151,14 @@ export class ConnectDesk {
     showPage(exchange, 200, `<p>${escapeHtml(ticket.server)} is connected. You can close this page.</p>`);
   }
 
-  #askConsent(exchange: HttpExchange, ticket: ConnectTicket): void {
+  async #askConsent(exchange: HttpExchange, ticket: ConnectTicket): Promise<void> {
     const server = this.#servers.get(ticket.server);
     if (!server) return showPage(exchange, 404, OVER);
+    const plan = await server.plan(ticket);
     const [visit, cookie] = [this.#newId(), this.#newId()];
     this.#visits.keep(visit, { kind: 'consent', ticket, cookie });
     const { principal, clientId } = ticket;
-    const facts = { visit, server: ticket.server, host: server.host, principal, clientId };
+    const facts = { visit, server: ticket.server, host: server.host, plan, principal, clientId };
     const redirectUri = this.redirectUriOf(ticket.server);
     showPage(exchange, 200, consentForm({ ...facts, redirectUri }), this.#cookie(cookie));
   }

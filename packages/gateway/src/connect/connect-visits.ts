@@ -12,6 +12,13 @@ export interface BegunLogin {
   readonly done: Promise<unknown>;
 }
 
+/** What a person agrees to on the page. */
+export interface ConsentPlan {
+  /** The authorization server whose page comes next. Undefined: the person is logged in there. */
+  readonly issuer: string | undefined;
+  readonly scopes: readonly string[];
+}
+
 /** What a browser is doing for a ticket. It goes on only in the browser that has the cookie. */
 export type ConnectVisit = { readonly ticket: ConnectTicket; readonly cookie: string } & (
   | { readonly kind: 'identity'; readonly pending: PendingAuthorization }

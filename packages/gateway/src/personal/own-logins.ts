@@ -4,11 +4,12 @@ import { given, type UrlSpec } from '@isthmus/sdk/internal/config/server-spec.js
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import { oauth } from '@isthmus/sdk/internal/oauth/oauth.js';
+import { planLogin } from '@isthmus/sdk/internal/oauth/plan-login.js';
 import type { ServerLogin } from '@isthmus/sdk/internal/oauth/server-login.js';
 import type { ServerAuth } from '@isthmus/sdk/internal/transport/http-client/options.js';
 import type { ConnectDesk } from '../connect/connect-desk.js';
 import type { ConnectTicket } from '../connect/connect-tickets.js';
-import type { BegunLogin } from '../connect/connect-visits.js';
+import type { BegunLogin, ConsentPlan } from '../connect/connect-visits.js';
 import type { LoginsOfCallers } from '../connect/sealed-logins.js';
 import { MAX_CALLERS } from './caller-tokens.js';
 import { ClientConsents } from './client-consents.js';
@@ -54,11 +55,23 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
     const message = `${name}: clientMetadata needs an https address of the gateway (--resource)`;
     throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
   };
-  const consents = new ClientConsents(name, logins);
+  /** By address: another server that gets the name later needs a consent of its own. */
+  const consents = new ClientConsents(server.href, logins);
+  /** Only the consent is missing. */
+  const isLoggedIn = async ({ principal, challenge }: ConnectTicket): Promise<boolean> =>
+    challenge === undefined && (await isThere(principal));
+  const plan = async (ticket: ConnectTicket): Promise<ConsentPlan | undefined> => {
+    const { principal, challenge } = ticket;
+    if (await isLoggedIn(ticket)) {
+      const { scopes } = await (await loginOf(principal)).status();
+      return { issuer: undefined, scopes };
+    }
+    return planLogin(server, { ...common, store: logins.of(principal) }, challenge).catch(() => undefined);
+  };
   const begin = async (ticket: ConnectTicket): Promise<BegunLogin> => {
     await consents.add(ticket.principal, ticket.clientId);
-    const { principal, challenge } = ticket;
-    if (challenge === undefined && (await isThere(principal))) {
+    const { principal } = ticket;
+    if (await isLoggedIn(ticket)) {
       return { page: undefined, state: '', finish() {}, done: Promise.resolve() };
     }
     const opened = createDeferred<URL>();
@@ -79,7 +92,7 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
     const page = await Promise.race([opened.promise, done.then(() => opened.promise)]);
     return { page, state: login.waitsFor!, finish: (response) => login.finish(response), done };
   };
-  desk.serve(name, { host: server.host, begin });
+  desk.serve(name, { host: server.host, begin, plan });
 
   const stateOf = async (principal: string): Promise<PersonalLoginStatus> => {
     const { state, reason } = await (await loginOf(principal)).status();

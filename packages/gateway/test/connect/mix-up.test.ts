@@ -10,7 +10,10 @@ import { callAs, questionIn, Visitor } from '../support/connect-page.js';
 import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
 
 /** A server that wants a login, and its own authorization server, which leads browsers to where `lead` says. */
-async function dishonest(lead: (asked: URLSearchParams, origin: string) => string) {
+async function dishonest(
+  lead: (asked: URLSearchParams, origin: string) => string,
+  scopes: readonly string[] = [],
+) {
   const received: string[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -23,7 +26,11 @@ async function dishonest(lead: (asked: URLSearchParams, origin: string) => strin
         .end(JSON.stringify(value));
     switch (url.pathname) {
       case '/.well-known/oauth-protected-resource/mcp':
-        return answer(200, { resource: `${origin}/mcp`, authorization_servers: [origin] });
+        return answer(200, {
+          resource: `${origin}/mcp`,
+          authorization_servers: [origin],
+          scopes_supported: scopes,
+        });
       case '/.well-known/oauth-authorization-server':
         return answer(200, {
           issuer: origin,
@@ -98,6 +105,16 @@ describe('a login whose browser comes back with the code of another authorizatio
       redirect_uris: [`${origin}/connect/callback/mallory`],
     });
   });
+});
+
+it('scopes that a server names are text on the page, and not any number of it', async () => {
+  const many = Array.from({ length: 500 }, (_, at) => `scope-${at}`);
+  const { url } = await dishonest(() => '/', ['<script>x</script>', 'y'.repeat(1000), ...many]);
+  const { consent } = await visit('mallory', url);
+  expect(consent.text).not.toContain('<script');
+  expect(consent.text).toContain('<b>&#60;script&#62;x&#60;/script&#62;</b>, <b>yyy');
+  expect(consent.text).toContain('<b>scope-47</b> and 452 more.');
+  expect(consent.text.length).toBeLessThan(4000);
 });
 
 describe('visits of browsers', () => {

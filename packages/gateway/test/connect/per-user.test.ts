@@ -146,6 +146,24 @@ describe('the page', () => {
     expect(logins()).toBe(before);
   });
 
+  it('AUTH-G-005: says which scopes the person agrees to, whose page comes next, and where it comes back to', async () => {
+    const { us, house, connect, authorization } = await stage();
+    const desk = await us.tokenOf('alice', { client_id: 'desk' });
+    const [host] = /127\.0\.0\.1:\d+/.exec((await connect(desk, 'alice-there')).consent.text)!;
+    const phone = await us.tokenOf('alice', { client_id: 'phone' });
+    const told = ({ text }: { text: string }) => /<p>(\w+ wants .*?)<\/p>/.exec(text)?.[1];
+    const you = 'You are <b>jwt:https://login.example.com|alice</b>.';
+    const next = `The next page is that of ${authorization.issuer}. It comes back to ${house.origin}/connect/callback/issues.`;
+    const wants = `wants to use <b>${host}</b> in your name, through this gateway, with the scopes`;
+    // Another client uses the login that is there.
+    expect(told((await connect(phone, 'alice-there')).consent)).toBe(
+      `phone ${wants} <b>mcp:read</b>. ${you} You are logged in there already.`,
+    );
+    expect(told((await connect(desk, 'alice-there', 'write')).consent)).toBe(
+      `desk ${wants} <b>mcp:read</b>, <b>offline_access</b>, <b>mcp:write</b>. ${you} ${next}`,
+    );
+  });
+
   it('takes no form of another site, also where the browser hides which one it is', async () => {
     const { us, house } = await stage();
     const question = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
