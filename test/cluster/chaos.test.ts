@@ -7,12 +7,10 @@ import { hasClusterTools } from './support.js';
 
 /**
  * Without seeds, replicas end and come back (`ends`). The other storms find rare faults, and are run with seeds:
- * ISTHMUS_CHAOS_SEED=1,5,8. Of 66 passes on a busy machine 6 failed, with a call that asks and was left without an answer.
- * A trace showed why: a process that was stopped (SIGSTOP) until another one had its session woke up without a connection to
- * Redis, and accepted the answer to a question of the other process. That is corrected, and has a small test
- * (adoption.test.ts). Of 22 passes after that (seeds 1, 2, 3, 5, 8, 13 and 21 to 24) none failed. In one earlier pass (seed 1,
- * of replicas) a session was lost, which has not been seen again and is not explained. ISTHMUS_CHAOS_TRACE=FOLDER keeps
- * all HTTP messages of a pass that failed.
+ * ISTHMUS_CHAOS_SEED=1,5,8. ISTHMUS_CHAOS_TRACE=FOLDER keeps all HTTP messages of a pass that failed. Traces have shown two
+ * faults of a process that was stopped (SIGSTOP) for so long that the others took it for dead, and that woke up without a
+ * connection to Redis. It accepted the answer to a question of the process that had its session by then (adoption.test.ts).
+ * And it opened a session that the others did not find (no-record.test.ts).
  */
 const SEEDS = process.env['ISTHMUS_CHAOS_SEED']?.split(',').map(Number);
 const STORMS: readonly { readonly seed: number; readonly of: keyof typeof DEEDS_OF }[] = SEEDS?.flatMap(

@@ -64,6 +64,8 @@ export class Members {
   #aheadMs: number | undefined;
   #lastBeatAt = Number.NEGATIVE_INFINITY;
   #isDown = true;
+  /** When the store was lost the last time. */
+  #downSince = Number.NEGATIVE_INFINITY;
   #problem: string | undefined;
   #trustedFrom = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => {};
@@ -142,7 +144,21 @@ export class Members {
   /** `unsure`: the store cannot be asked at the moment, or could not a moment ago. */
   standingOf(id: string): 'alive' | 'gone' | 'unsure' {
     if (this.isSelf(id) || this.find(id)) return 'alive';
-    return this.#isDown || this.#isTooEarly ? 'unsure' : 'gone';
+    return this.isUnsure ? 'unsure' : 'gone';
+  }
+
+  /** The store cannot be asked at the moment, or could not a moment ago, or has forgotten what it knew. */
+  get isUnsure(): boolean {
+    return this.#isDown || this.#isTooEarly;
+  }
+
+  /**
+   * The store can be asked, or was lost a moment ago. A process that was stopped for a while has to connect to it again,
+   * which takes a moment. An outage takes longer.
+   */
+  get mayReachStoreSoon(): boolean {
+    const downMs = this.#options.clock.now() - this.#downSince;
+    return !this.#isDown || (downMs >= 0 && downMs < MOMENT_MS);
   }
 
   /** Whether the store was away until a moment ago. A clock that was set back does not make that moment longer. */
@@ -259,6 +275,7 @@ export class Members {
         answer = await this.#send(true);
       } else if (!answer.wasKnown && told) answer = await this.#send(true);
     } catch (error) {
+      if (!this.#isDown) this.#downSince = clock.now();
       this.#isDown = true;
       this.#problem = messageOf(error);
       return false;
@@ -374,5 +391,7 @@ export const MEMBERS_CHANNEL = 'members';
 const BEAT_EVERY_MS = 1000;
 /** A member that was silent for this long is gone. */
 export const TTL_MS = 5000;
+/** A connection to the store is there again within this time, if the store is. */
+const MOMENT_MS = 2000;
 const MAX_FORMER = 8;
 const MAX_PAST = 100;

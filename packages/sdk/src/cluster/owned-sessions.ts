@@ -65,9 +65,23 @@ export class OwnedSessions {
     return this.#owned.size;
   }
 
-  /** Begins to own a new session. Settles when its record is in the store, or could not be written. */
-  open(session: OwnedSession): Promise<void> {
-    return this.#write(this.#own(session, 1));
+  /**
+   * Begins to own a new session. Settles when its record is in the store, or could not be written. A store that was lost
+   * a moment ago is asked again for a while: the others may take this member for dead, and do not know the session.
+   */
+  async open(session: OwnedSession): Promise<void> {
+    const { members, clock } = this.#options;
+    const ownership = this.#own(session, 1);
+    const until = clock.now() + OPEN_MS;
+    await this.#write(ownership);
+    while (this.#isUnwritten(ownership) && members.mayReachStoreSoon && clock.now() < until) {
+      await new Promise<void>((resolve) => void clock.after(OPEN_PAUSE_MS, resolve));
+      if (this.#isUnwritten(ownership)) await this.#write(ownership);
+    }
+  }
+
+  #isUnwritten(ownership: Ownership): boolean {
+    return ownership.isStale && this.#owned.get(ownership.session.id) === ownership;
   }
 
   /** Owns a session that was claimed. Its record is in the store. */
@@ -275,5 +289,7 @@ interface Ownership {
 
 const TOUCH_EVERY_MS = 4 * 60_000;
 const RETRY_EVERY_MS = 1000;
+const OPEN_MS = 1000;
+const OPEN_PAUSE_MS = 50;
 /** How many records are written or asked for at once. */
 const AT_ONCE = 100;

@@ -93,12 +93,29 @@ export class OwnerSearch {
     if (home) return (await this.#options.handover.twice(home, whole, 'client')) ? 'wait' : 'answered';
     const found = await this.#takeOver(id, owner, whole.admitted);
     if (found === 'unsure') return 'wait';
+    if (found === 'unknown') return this.#withoutRecord(owner, whole);
     if (typeof found !== 'object') return found;
     trail.owner = found.by;
     trail.isHeld = true;
     if (!members.find(found.by)) return 'wait';
     this.#remember(id, found.by);
     return 'again';
+  }
+
+  /**
+   * The store has no record of the session. It may have lost all records a moment ago: owners write them again. Or the
+   * owner has lost the store, counts as gone, and works: a process that was stopped for long opens sessions before it has
+   * connected to the store again.
+   */
+  async #withoutRecord(owner: string | undefined, whole: WholeRequest): Promise<Step> {
+    const { members } = this.#options.cluster;
+    await members.refresh();
+    if (members.isUnsure) return 'wait';
+    if (owner === undefined || members.isSelf(owner)) return 'unknown';
+    if (members.find(owner)) return 'again';
+    const past = members.findPast(owner);
+    if (!past) return 'unknown';
+    return (await this.#options.handover.to(past, whole)) ? 'unknown' : 'answered';
   }
 
   /** Several requests of a session may find at the same time that its owner is gone. */
