@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type ClusterStore, memoryStore } from '../../../src/transport/cluster.js';
 import { openWandering, startMembers, type TestMember } from '../../support/cluster.js';
 import { legacyCall, pause, plainServer, until } from '../../support/http-server.js';
@@ -52,7 +53,8 @@ describe('a session that the store does not know', () => {
 
 describe('a new session of a member that has lost the store a moment ago', () => {
   it('is told to its client when it has a record, so that another member could take it over', async () => {
-    const members = await startMembers(2, plainServer);
+    const clock = new FakeClock();
+    const members = await startMembers(2, plainServer, { join: { clock } });
     const [first] = members as [TestMember];
     first.store.cut = true;
     let isOpen = false;
@@ -63,6 +65,8 @@ describe('a new session of a member that has lost the store a moment ago', () =>
     await pause(20);
     expect(isOpen).toBe(false);
     first.store.cut = false;
+    const ticking = setInterval(() => clock.advance(50), 5);
+    onTestFinished(() => clearInterval(ticking));
     const session = await opening;
     await first.kill();
     expect((await session.post(call(1), 1)).status).toBe(200);
