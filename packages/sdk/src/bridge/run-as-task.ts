@@ -3,7 +3,7 @@ import { awaitLegacyTask, legacyTaskId } from '../client/tasks/await-legacy-task
 import { followTask } from '../client/tasks/follow-task.js';
 import { repeatRequest, type TaskRequester } from '../client/tasks/repeat-request.js';
 import { ProtocolError } from '../errors.js';
-import type { Call } from '../exchange/call.js';
+import type { Call, ToldTask } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { type ForwardContext, ForwardedCall, questionForClient } from './forwarded-call.js';
@@ -72,7 +72,7 @@ export async function followUpstreamTask(
   session: UpstreamSession,
   context: ForwardContext,
 ): Promise<JsonObject> {
-  await call.task?.begin();
+  await call.task?.begin(toldOf(created));
   const onMessage = messagesTo(call);
   return followTask(created, {
     request: requestsOf(call, session, context, undefined),
@@ -83,6 +83,21 @@ export async function followUpstreamTask(
     clock: context.clock,
   });
 }
+
+function toldOf({ ttlMs, pollIntervalMs, _meta }: JsonObject): ToldTask {
+  const isInterval = typeof pollIntervalMs === 'number' && pollIntervalMs > 0;
+  return {
+    ttlMs: typeof ttlMs === 'number' ? ttlMs : Number.POSITIVE_INFINITY,
+    pollIntervalMs: isInterval
+      ? Math.round(Math.min(Math.max(pollIntervalMs, MIN_POLL_MS), MAX_POLL_MS))
+      : undefined,
+    meta: isJsonObject(_meta) ? _meta : undefined,
+  };
+}
+
+/** Clients are not asked to poll more often, and not less: the end of the task would be hidden from them. */
+const MIN_POLL_MS = 100;
+const MAX_POLL_MS = 60_000;
 
 /** The status of the upstream's task is shown as the status of the bridge's task, or as progress of the call. */
 function messagesTo(call: Call): ((message: string) => void) | undefined {

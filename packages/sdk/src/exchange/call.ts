@@ -118,9 +118,18 @@ export interface CallTask {
   /** Undefined until the call is a task. */
   readonly id: string | undefined;
   /** Makes a task of the call, and returns its id. Undefined: the call stays as it is. */
-  begin(): Promise<string | undefined>;
+  begin(told?: ToldTask): Promise<string | undefined>;
   /** Shows a message as the status of the task. */
   say(message: string): void;
+}
+
+/** What the server of a bridge has told of its own task, which the task of the client stands for. */
+export interface ToldTask {
+  /** It is kept for at least this time, within the bounds of the bridge. */
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number | undefined;
+  /** `_meta` of the answer. */
+  readonly meta: JsonObject | undefined;
 }
 
 /** A notification that the core protocol does not define. An extension may. */

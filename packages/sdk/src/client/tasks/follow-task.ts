@@ -37,7 +37,8 @@ class FollowedTask {
   readonly #taskId: unknown;
   readonly #follower: TaskFollower;
   readonly #asked = new Set<string>();
-  readonly #over = new AbortController();
+  /** The questions that the user has not answered yet. */
+  readonly #open = new Map<string, AbortController>();
   #state: JsonObject;
   #message: unknown;
   /** The first question that could not be put to the user. */
@@ -70,7 +71,7 @@ class FollowedTask {
       throw error;
     } finally {
       cancellation.removeEventListener('abort', onAbort);
-      this.#over.abort(new IsthmusError('CANCELLED', 'the task has ended'));
+      this.#withdraw({}, 'the task has ended');
     }
   }
 
@@ -105,8 +106,9 @@ class FollowedTask {
 
   #askNew(): void {
     const { status, inputRequests } = this.#state;
-    if (status !== 'input_required' || !isJsonObject(inputRequests)) return;
-    for (const [key, request] of Object.entries(inputRequests)) {
+    const outstanding = status === 'input_required' && isJsonObject(inputRequests) ? inputRequests : {};
+    this.#withdraw(outstanding, 'the task does not need the answer any more');
+    for (const [key, request] of Object.entries(outstanding)) {
       if (this.#asked.has(key) || !isJsonObject(request)) continue;
       this.#asked.add(key);
       void this.#answer(key, request as unknown as InputRequest);
@@ -114,14 +116,29 @@ class FollowedTask {
   }
 
   async #answer(key: string, request: InputRequest): Promise<void> {
+    const control = new AbortController();
+    this.#open.set(key, control);
     try {
-      const response = await this.#follower.ask(request, this.#over.signal);
+      const response = await this.#follower.ask(request, control.signal);
+      this.#open.delete(key);
       const inputResponses = { [key]: response };
       await this.#follower.request('tasks/update', { taskId: this.#taskId, inputResponses });
     } catch (error) {
+      if (control.signal.aborted) return;
+      this.#open.delete(key);
       this.#failure ??= { error };
     }
     this.#wake();
+  }
+
+  /** Takes back the open questions that are not outstanding. The server may ask one of them again. */
+  #withdraw(outstanding: JsonObject, why: string): void {
+    for (const [key, control] of [...this.#open]) {
+      if (Object.hasOwn(outstanding, key)) continue;
+      this.#open.delete(key);
+      this.#asked.delete(key);
+      control.abort(new IsthmusError('CANCELLED', why));
+    }
   }
 
   /** Until the next poll is due, or a question was answered. */

@@ -51,7 +51,7 @@ export class TaskCall implements Call {
   #onQuiet: (() => void) | undefined;
   #becoming: Promise<unknown> | undefined;
 
-  constructor(plain: Call, begin: () => Promise<string | undefined>) {
+  constructor(plain: Call, begin: CallTask['begin']) {
     this.#plain = plain;
     this.method = plain.method;
     this.params = plain.params;

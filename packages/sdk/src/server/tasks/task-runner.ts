@@ -6,7 +6,7 @@ import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
 import { isAtLeast, type LegacyRevision } from '../../era/revisions.js';
 import { toWireError } from '../../era/server-dialect-context.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, EndedTaskStatus, OutlivingSlot, Peer, Serving } from '../../exchange/call.js';
+import type { Call, EndedTaskStatus, OutlivingSlot, Peer, Serving, ToldTask } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
@@ -106,10 +106,10 @@ export class TaskRunner {
     return new Promise((resolve, reject) => {
       let begun: Promise<RunningTask | undefined> | undefined;
       let hasEnded = false;
-      const begin = async (): Promise<string | undefined> => {
+      const begin = async (told?: ToldTask): Promise<string | undefined> => {
         begun ??= taskCall.becoming(async () => {
           if (hasEnded || taskCall.cancellation.aborted) return undefined;
-          const made = await this.#begin(call, taskCall, plan, wish);
+          const made = await this.#begin(call, taskCall, this.#fitted(plan, told), wish, told?.meta);
           if (made) resolve(made.answer);
           return made?.running;
         });
@@ -153,6 +153,7 @@ export class TaskRunner {
     taskCall: TaskCall,
     plan: TaskPlan,
     wish: TaskWish,
+    meta: JsonObject | undefined,
   ): Promise<{ readonly running: RunningTask; readonly answer: JsonObject } | undefined> {
     const { settings } = this;
     const client = clientKey(call.peer);
@@ -173,13 +174,23 @@ export class TaskRunner {
       const now = settings.clock.now();
       const answer =
         call.peer.era === 'legacy' ? { task: toLegacyTask(record, now) } : toCreateTaskResult(record, now);
-      return { running, answer };
+      return { running, answer: meta ? { ...answer, _meta: meta } : answer };
     } finally {
       if (!running) {
         place.leave();
         this.#restIfIdle();
       }
     }
+  }
+
+  /** A client that comes back as late as its server allows finds the result. It polls as often as its server asks. */
+  #fitted(plan: TaskPlan, told: ToldTask | undefined): TaskPlan {
+    if (!told) return plan;
+    return {
+      ...plan,
+      ttlMs: Math.max(told.ttlMs, plan.ttlMs ?? this.settings.ttlMs),
+      pollIntervalMs: told.pollIntervalMs ?? plan.pollIntervalMs,
+    };
   }
 
   #contextOf(place: TaskPlace, outer: OutlivingSlot | undefined): TaskContext {
