@@ -1,6 +1,7 @@
 import { isThenable } from '@isthmus/sdk/internal/async/deferred.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, HandledResult, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, HandledResult, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import { instructionsOf } from '@isthmus/sdk/internal/exchange/instructions-of.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { deriveCall } from '../pipeline/derive-call.js';
@@ -26,6 +27,8 @@ export function enforceAccess(inner: Service, { server, access, hints }: Enforce
   const listening = new GuardedListening(inner, server, access);
   return deriveService(inner, {
     handle: (call) => (access.isEmpty ? inner.handle(call) : stage.handle(call)),
+    instructionsFor: (peer) =>
+      access.isEmpty || stage.isOpenTo(peer) ? instructionsOf(inner, peer) : undefined,
     listen: inner.listen && ((peer, wanted, onChange) => listening.listen(peer, wanted, onChange)),
     session: inner.session && ((session) => listening.session(session)),
     notify:
@@ -66,6 +69,16 @@ class AccessStage {
       const isReadOnly = () => this.#hints.isReadOnly(tool!) ?? false;
       return this.#withScopes(call, caller, scopes.neededFor(method, tool, isReadOnly)!) as JsonObject;
     });
+  }
+
+  /** Whether the client may know what the server is, in the list of all servers. */
+  isOpenTo({ principal, scopes, era }: Peer): boolean {
+    const access = this.#access;
+    const caller = { principal, scopes };
+    if (!access.allowsEntry(caller, this.#server)) return false;
+    const method = era === 'legacy' ? 'initialize' : 'server/discover';
+    const needed = access.scopesOf(this.#server).neededFor(method, undefined, () => undefined);
+    return access.covers(caller, needed ?? []);
   }
 
   #isAllowed(caller: AccessCaller, method: string, tool: string | undefined): boolean {

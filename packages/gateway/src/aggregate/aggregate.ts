@@ -12,6 +12,7 @@ import type {
   Service,
   SessionKeeper,
 } from '@isthmus/sdk/internal/exchange/call.js';
+import { instructionsOf } from '@isthmus/sdk/internal/exchange/instructions-of.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type {
@@ -93,12 +94,20 @@ export class Aggregate implements Service {
   }
 
   get instructions(): string | undefined {
+    return this.#joined(({ instructions }) => instructions);
+  }
+
+  instructionsFor(peer: Peer): string | undefined {
+    return this.#joined((service) => instructionsOf(service, peer));
+  }
+
+  #joined(instructionsIn: (service: Service) => string | undefined): string | undefined {
     const { members } = this.#roster;
-    const all = members.flatMap(({ name, service: { instructions } }) =>
-      instructions === undefined
-        ? []
-        : [members.length === 1 ? instructions : `# ${name}\n\n${instructions}`],
-    );
+    const all = members.flatMap(({ name, service }) => {
+      const instructions = instructionsIn(service);
+      if (instructions === undefined) return [];
+      return [members.length === 1 ? instructions : `# ${name}\n\n${instructions}`];
+    });
     return all.length > 0 ? all.join('\n\n') : undefined;
   }
 

@@ -2,9 +2,14 @@ import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 
 /** What a stage does differently from the service inside it. A member that is undefined stays as it is inside. */
 export type ServiceChanges = {
-  readonly [Name in 'handle' | 'ready' | 'listen' | 'notify' | 'session' | 'capabilities']?:
-    | Service[Name]
-    | undefined;
+  readonly [Name in
+    | 'handle'
+    | 'ready'
+    | 'listen'
+    | 'notify'
+    | 'session'
+    | 'capabilities'
+    | 'instructionsFor']?: Service[Name] | undefined;
 };
 
 /**
@@ -17,7 +22,7 @@ export type ServiceChanges = {
 export function deriveService(inner: Service, changes: ServiceChanges): Service {
   const known = innermost.get(inner);
   const base = known ?? inner;
-  const { handle, ready, listen, notify, session } = known ? inner : boundOf(inner);
+  const { handle, ready, listen, notify, session, instructionsFor } = known ? inner : boundOf(inner);
   // The same members in the same order for every stage, so that the engine sees one shape on the path of each call.
   const service: { [Name in keyof Service]: Service[Name] | undefined } = {
     get info() {
@@ -26,6 +31,7 @@ export function deriveService(inner: Service, changes: ServiceChanges): Service 
     get instructions() {
       return base.instructions;
     },
+    instructionsFor: changes.instructionsFor ?? instructionsFor,
     get discoveryCache() {
       return base.discoveryCache;
     },
@@ -48,10 +54,13 @@ export function deriveService(inner: Service, changes: ServiceChanges): Service 
 const innermost = new WeakMap<Service, Service>();
 
 /** The members that a stage can change, for use without `this`. */
-function boundOf(inner: Service): Pick<Service, 'handle' | 'ready' | 'listen' | 'notify' | 'session'> {
-  const { ready, listen, notify, session } = inner;
+function boundOf(
+  inner: Service,
+): Pick<Service, 'handle' | 'ready' | 'listen' | 'notify' | 'session' | 'instructionsFor'> {
+  const { ready, listen, notify, session, instructionsFor } = inner;
   return {
     handle: (call) => inner.handle(call),
+    ...(instructionsFor && { instructionsFor: (peer) => inner.instructionsFor!(peer) }),
     ...(ready && { ready: (opening, principal) => inner.ready!(opening, principal) }),
     ...(listen && { listen: (peer, wanted, onChange) => inner.listen!(peer, wanted, onChange) }),
     ...(notify && { notify: (notification, peer) => inner.notify!(notification, peer) }),

@@ -1,12 +1,20 @@
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
-import { type Answer, modern, modernCall } from '../../../sdk/test/support/http-server.js';
+import {
+  type Answer,
+  initialize,
+  legacy,
+  modern,
+  modernCall,
+} from '../../../sdk/test/support/http-server.js';
 import { AccessPolicy } from '../../src/access/access-policy.js';
 import { enforceAccess } from '../../src/access/enforce-access.js';
 import { ToolHints } from '../../src/access/tool-hints.js';
-import { as, scopedHouse } from '../support/scoped-tokens.js';
-import type { House } from '../support/secured-gateway.js';
+import { as, byWrittenToken, scopedHouse, withHints } from '../support/scoped-tokens.js';
+import { type House, openHouse } from '../support/secured-gateway.js';
+import { openFar } from '../support/upstream.js';
 
 async function tools(house: House, path: string, token: string): Promise<string[]> {
   const { json } = await house.ask(path, modern(1, 'tools/list', {}, as(token)));
@@ -75,6 +83,40 @@ describe('a server that the rules deny', () => {
       message: 'mail is not open to this caller',
       data: { reason: 'DENIED' },
     });
+  });
+});
+
+describe('the instructions at the address of all servers', () => {
+  const house = async (access: AccessSettings) => {
+    const units = await Promise.all(
+      ['files', 'mail'].map(async (name) =>
+        (await openFar(withHints, { name, instructions: `How to use ${name}.` })).unit(name, {
+          stateless: true,
+        }),
+      ),
+    );
+    const opened = await openHouse(units, { access, endpoint: { authenticate: byWrittenToken } });
+    await opened.ask('/mcp', modern(1, 'tools/list', {}, as('dev')));
+    return opened;
+  };
+  const told = async (opened: House, token: string) => {
+    const { json } = await opened.ask('/mcp', modern(1, 'server/discover', {}, as(token)));
+    const begun = await opened.ask('/mcp', legacy(initialize(1, '2025-11-25'), as(token).headers));
+    return [json.result['instructions'], begun.messages[0]!.result['instructions']];
+  };
+  const FILES = '# files\n\nHow to use files.';
+  const ALL = `${FILES}\n\n# mail\n\nHow to use mail.`;
+
+  it('are those of the servers that the caller may use, in both eras', async () => {
+    const opened = await house(RULES);
+    expect(await told(opened, 'dev')).toEqual([ALL, ALL]);
+    expect(await told(opened, 'ci')).toEqual([FILES, FILES]);
+  });
+
+  it('are those of the servers that the scopes of the token open', async () => {
+    const opened = await house({ servers: { mail: { all: ['mail:use'] } } });
+    expect(await told(opened, 'ada/mail:use')).toEqual([ALL, ALL]);
+    expect(await told(opened, 'ada/other')).toEqual([FILES, FILES]);
   });
 });
 

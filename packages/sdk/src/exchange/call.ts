@@ -267,6 +267,8 @@ export type HandledResult = JsonObject | Promise<JsonObject> | LateResult;
 export interface Service {
   readonly info: Implementation;
   readonly instructions: string | undefined;
+  /** The same for one client, where clients may see different ones. */
+  instructionsFor?(peer: Peer): string | undefined;
   /** How long a modern client may cache the discovery result. Default: not at all. */
   readonly discoveryCache: CacheHints | undefined;
   capabilities(): ServerCapabilities;

@@ -39,6 +39,7 @@ export function shareChanges(service: Service, { news }: Cluster, place: string)
     },
     capabilities: () => service.capabilities(),
     handle: (call) => service.handle(call),
+    ...(service.instructionsFor && { instructionsFor: (peer) => service.instructionsFor!(peer) }),
     ...(service.headerParams && { headerParams: (...args) => service.headerParams!(...args) }),
     ...(service.ready && { ready: (...args) => service.ready!(...args) }),
     ...(service.listen && { listen: (...args) => service.listen!(...args) }),

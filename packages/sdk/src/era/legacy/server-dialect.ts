@@ -8,6 +8,7 @@ import type {
   SessionKeeper,
 } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
+import { instructionsOf } from '../../exchange/instructions-of.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
   type DecodedError,
@@ -113,11 +114,12 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     }
     const inbound = acceptOnce(this.#side, id);
     if (!inbound) return true;
+    const instructions = instructionsOf(service, this.peer);
     sendResult(this.#side, inbound, {
       protocolVersion: this.revision,
       capabilities: projectCapabilities(this.#declared, this.revision, this.peer.principal),
       serverInfo: projectImplementation(service.info, this.revision),
-      ...(service.instructions !== undefined && { instructions: service.instructions }),
+      ...(instructions !== undefined && { instructions }),
     });
     return true;
   }

@@ -1,6 +1,7 @@
 import { ProtocolError } from '../../errors.js';
 import type { Peer, RequestEnvelope } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
+import { instructionsOf } from '../../exchange/instructions-of.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
   type DecodedError,
@@ -74,7 +75,7 @@ export class ModernServerDialect implements ServerDialect {
     if (!inbound) return;
     const { method } = request;
     const params = request.params!;
-    if (method === 'server/discover') return sendResult(this.#side, inbound, this.#discovery());
+    if (method === 'server/discover') return this.#discover(inbound, envelope.peer);
     if (method === 'subscriptions/listen') return this.#listen(inbound, params, envelope.peer);
     const facts = methodFacts(method);
     if (isLegacyOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
@@ -200,19 +201,21 @@ export class ModernServerDialect implements ServerDialect {
     sendResult(this.#side, inbound, { resultType: 'complete', _meta });
   }
 
-  #discovery(): JsonObject {
-    const { service } = this.#side;
+  #discover(inbound: InboundCall, peer: Peer): void {
+    const { service, connection } = this.#side;
+    const { scopes, clientId } = connection.factsOf?.(inbound.id) ?? {};
+    const instructions = instructionsOf(service, { ...peer, scopes, clientId });
     // TASK-M-013: the capability for tasks belongs to 2025-11-25. Here tasks are an extension.
     const { tasks, ...capabilities } = service.capabilities();
-    return {
+    sendResult(this.#side, inbound, {
       resultType: 'complete',
       supportedVersions: MODERN_REVISIONS,
       capabilities,
-      ...(service.instructions !== undefined && { instructions: service.instructions }),
+      ...(instructions !== undefined && { instructions }),
       ttlMs: service.discoveryCache?.ttlMs ?? 0,
       cacheScope: service.discoveryCache?.cacheScope ?? 'private',
       _meta: this.#resultMeta,
-    };
+    });
   }
 }
 
