@@ -161,10 +161,10 @@ export default defineConfig({
     globalSetup: ['test/setup/build.ts', 'test/setup/own-folder.ts'],
     // Most tests wait for processes and sockets: on two cores, four files at a time take little more than two.
     maxWorkers: 2 * Math.max(2, availableParallelism() - 1),
-    // Real processes on two cores: a slow machine is not a failure, a hang is.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000, interval: 10 } },
+    // Real processes on two cores: a slow machine is not a failure, a hang is. The long run does more in a test.
+    testTimeout: wantsLong ? 120_000 : 30_000,
+    hookTimeout: wantsLong ? 120_000 : 60_000,
+    expect: { poll: { timeout: wantsLong ? 60_000 : 20_000, interval: 10 } },
     projects: [
       {
         extends: true,

@@ -88,7 +88,8 @@ class Negotiation {
     let revision: ModernRevision = preferred;
     for (;;) {
       tried.push(revision);
-      const outcome = await this.#discover(revision);
+      // With a mode that allows one era only, silence decides nothing: a slow start is waited for.
+      const outcome = await this.#discover(revision, this.#settings.mode !== 'auto');
       const verdict = classifyProbe(outcome, tried);
       this.#probeAnswered = outcome.kind !== 'silence' && outcome.kind !== 'gone';
       this.#lacksDiscover = lacksDiscover(outcome);
@@ -200,10 +201,11 @@ class Negotiation {
     );
   }
 
-  /** `isModern`: the server has named a modern revision, so silence only means that it is busy. */
-  async #discover(revision: ModernRevision, isModern = false): Promise<ProbeOutcome> {
+  /** `waits`: silence does not mean legacy, but that the server is busy. The answer may take all the time for connecting. */
+  async #discover(revision: ModernRevision, waits = false): Promise<ProbeOutcome> {
     const { outcome: first, late } = await discover(await this.#attempt.open(), this.#settings, revision);
-    const outcome = first.kind === 'silence' && isModern ? ((await late) ?? first) : first;
+    const silent = { kind: 'silence', afterMs: this.#settings.connectTimeoutMs } as const;
+    const outcome = first.kind === 'silence' && waits ? ((await late) ?? silent) : first;
     this.#attempt.evidence.push(describeOutcome(outcome));
     this.#discovery.push({
       kind: outcome.kind,

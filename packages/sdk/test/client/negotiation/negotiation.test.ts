@@ -431,16 +431,31 @@ describe('mode', () => {
     }
   });
 
-  test('modern says the same of a server that stays silent (VER-013)', async () => {
+  test('modern says the same of a server that stays silent for connectTimeoutMs (VER-013)', async () => {
     const clock = new FakeClock();
     const server = scripted(() => {});
-    const opening = failure(openClient(server, { clock, mode: 'modern' }));
+    const opening = failure(openClient(server, { clock, mode: 'modern', connectTimeoutMs: 20_000 }));
     await settle();
     clock.advance(1000);
+    expect(await isSettled(opening)).toBe(false);
+    clock.advance(19_000);
     const error = await opening;
     expect(error).toMatchObject({ code: 'NO_COMMON_REVISION' });
-    expect(error.message).toContain('legacy');
+    expect(error.message).toContain('did not answer server/discover within 20000 ms, so it is a legacy server');
     expect(methods(server.connections[0])).toEqual(['server/discover']);
+  });
+
+  test('modern waits for a server that starts slowly: silence decides nothing when one era is allowed', async () => {
+    const clock = new FakeClock();
+    let answer!: () => void;
+    const server = scripted((message, say) => {
+      answer = () => modernScript(message, say);
+    });
+    const opening = openClient(server, { clock, mode: 'modern' });
+    await settle();
+    clock.advance(29_000);
+    answer();
+    expect((await opening).verdict).toMatchObject({ era: 'modern', source: 'mode', ms: 29_000 });
   });
 
   test('modern with a modern server is modern because it was asked for', async () => {
