@@ -21,16 +21,17 @@ export interface ProtectedServer {
 export interface ProtectedServerOptions {
   /** Has the tool `whoami`, too: the account of the token, or the client where there is no account. */
   readonly tellsAccount?: boolean;
+  readonly instructions?: string;
 }
 
 /** Tools: `read` needs `mcp:read`, `write` needs `mcp:write`. */
 export async function startProtectedServer(
   authorization: { issuer: string; provider: Provider },
-  { tellsAccount = false }: ProtectedServerOptions = {},
+  { tellsAccount = false, ...more }: ProtectedServerOptions = {},
 ): Promise<ProtectedServer> {
   const log: string[] = [];
   const bytes: Buffer[] = [];
-  const mcp = createMcpServer({ name: 'protected', version: '1' });
+  const mcp = createMcpServer({ name: 'protected', version: '1', ...more });
   mcp.tool('read', { description: 'Reads' }, () => 'read');
   mcp.tool('write', { description: 'Writes' }, () => 'written');
   if (tellsAccount) mcp.tool('whoami', {}, (_args, ctx) => ctx.peer.principal ?? 'nobody');

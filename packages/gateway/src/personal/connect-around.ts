@@ -1,11 +1,13 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import type { Bridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { Call, OpenListen, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ConnectTicket } from '../connect/connect-tickets.js';
 import { deriveService } from '../pipeline/derive-service.js';
+import { MAX_CALLERS } from './caller-tokens.js';
 
 export interface ConnectAroundOptions {
   readonly name: string;
@@ -31,6 +33,7 @@ export function connectAround(bridge: Bridge, options: ConnectAroundOptions): Se
   const connecting = new Connecting(bridge, options);
   return deriveService(bridge, {
     capabilities: () => ({ tools: { listChanged: true }, ...bridge.capabilities() }),
+    instructionsFor: ({ principal }) => connecting.instructionsFor(principal),
     ready: (opening, principal) => connecting.ready(opening, principal),
     handle: (call) => connecting.handle(call),
     listen: (peer, wanted, onChange) =>
@@ -42,6 +45,8 @@ export function connectAround(bridge: Bridge, options: ConnectAroundOptions): Se
 class Connecting {
   readonly #bridge: Bridge;
   readonly #options: ConnectAroundOptions;
+  /** Who had a login when the client began. */
+  readonly #insiders = new ByPrincipal<{ hasLogin: boolean }>(() => ({ hasLogin: false }), MAX_CALLERS);
 
   constructor(bridge: Bridge, options: ConnectAroundOptions) {
     this.#bridge = bridge;
@@ -51,9 +56,16 @@ class Connecting {
   /** Without a login the server cannot be asked what it has. */
   async ready(...opening: Parameters<NonNullable<Service['ready']>>): Promise<void> {
     const [, principal] = opening;
-    if (principal !== undefined && (await this.#options.hasLogin(principal))) {
-      await this.#bridge.ready?.(...opening);
-    }
+    if (principal === undefined) return;
+    const hasLogin = await this.#options.hasLogin(principal);
+    this.#insiders.of(principal).hasLogin = hasLogin;
+    if (hasLogin) await this.#bridge.ready?.(...opening);
+  }
+
+  /** What the server tells only those who have a login, it does not tell others by way of the gateway. */
+  instructionsFor(principal: string | undefined): string | undefined {
+    const isInsider = principal !== undefined && this.#insiders.get(principal)?.hasLogin === true;
+    return isInsider ? this.#bridge.instructions : undefined;
   }
 
   async handle(call: Call): Promise<JsonObject> {

@@ -12,10 +12,10 @@ import { type HouseOptions, openHouse } from '../support/secured-gateway.js';
 
 const PATH = '/mcp/issues';
 
-async function stage(options: HouseOptions = {}) {
+async function stage(options: HouseOptions = {}, more: { instructions?: string } = {}) {
   const us = await company();
   const state = { account: 'user-1' };
-  const upstream = await upstreamStage({ account: () => state.account });
+  const upstream = await upstreamStage({ account: () => state.account }, more);
   const unit = remote('issues', upstream.server.url, { mode: 'per-user' });
   const house = await companyHouse(us, [unit], options);
   /** Logs a person in, with the code that the application shows. */
@@ -71,6 +71,21 @@ describe('a server with the logins of its callers (per-user)', () => {
       { principal: 'jwt:https://login.example.com|bob', state: 'valid' },
       { principal: 'jwt:https://login.example.com|carol', state: 'needs-login' },
     ]);
+  });
+
+  it('tells its instructions to those who have a login there, and to no others', async () => {
+    const { us, connect, house } = await stage({}, { instructions: 'For those inside.' });
+    const [alice, bob] = [await us.tokenOf('alice'), await us.tokenOf('bob')];
+    await connect(alice, 'alice-there');
+    const told = async (path: string, token: string) => {
+      const { json } = await house.ask(path, modern(1, 'server/discover', {}, { headers: bearer(token) }));
+      const begun = await house.ask(path, legacy(initialize(1, '2025-11-25'), bearer(token)));
+      return [json.result['instructions'], begun.messages[0]!.result['instructions']];
+    };
+    for (const path of [PATH, '/mcp']) {
+      expect(await told(path, alice)).toEqual(['For those inside.', 'For those inside.']);
+      expect(await told(path, bob)).toEqual([undefined, undefined]);
+    }
   });
 
   it('asks for more scopes when the server wants them (step-up), and makes the call', async () => {

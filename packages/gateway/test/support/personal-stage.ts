@@ -40,10 +40,13 @@ export async function company() {
 export type Company = Awaited<ReturnType<typeof company>>;
 
 /** A remote server with an authorization server of its own. Both end with the test. */
-export async function upstreamStage(options: AuthorizationServerOptions = {}) {
+export async function upstreamStage(
+  options: AuthorizationServerOptions = {},
+  more: { readonly instructions?: string } = {},
+) {
   const authorization = await startAuthorizationServer(options);
   onTestFinished(() => authorization.close());
-  const server = await startProtectedServer(authorization, { tellsAccount: true });
+  const server = await startProtectedServer(authorization, { tellsAccount: true, ...more });
   onTestFinished(() => server.close());
   return { authorization, server };
 }
