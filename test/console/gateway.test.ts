@@ -210,6 +210,66 @@ describe('the console of a gateway', () => {
     expect(lens.client).toMatchObject({ era: 'legacy' });
   });
 
+  it.each([
+    ['modern', 'legacy', [], [1, 21, 21, 21]],
+    ['legacy', 'modern', ['--era', 'legacy'], [1, 4, 4, 3]],
+  ] as const)(
+    'shows both sides of a call of the page to a %s server, without a recording and without messages of clients',
+    async (upstream, client, era, links) => {
+      const { url, enter } = await stage([{ ...demoUnit, args: [ISTHMUS, 'demo', ...era] }]);
+      const page = await enter();
+      const feed = await page.feed(['calls', 'questions']);
+      const other = await clientOf(url, 'modern');
+      const slow = other.callTool('sleep', { ms: 300 });
+      const params = JSON.stringify({ name: 'confirm_delete', arguments: { filename: 'of-the-page.txt' } });
+      const body = { server: 'demo', method: 'tools/call', params, lens: true };
+      const { call } = await page.ask('POST calls', { body });
+      const question = await feed.next('question');
+      await other.callTool('echo', { text: 'of-a-client' });
+      const content = '{"confirm":true}';
+      await page.ask('POST questions/:id', { path: [question.id], body: { action: 'accept', content } });
+      const done = await feed.next('call', ({ id, state }) => id === call && state === 'done');
+      expect(done).toMatchObject({ client: { era: client }, upstream: { era: upstream } });
+      const lens = await page.ask('GET calls/:id/lens', { path: [call] });
+      expect(lens).toMatchObject({ client: { era: client }, upstream: { era: upstream }, sameEra: false });
+      expect(lens.links.map(({ row }) => row)).toEqual(links);
+      await slow;
+      await other.callTool('echo', { text: 'of-a-client-later' });
+      const { rows } = await page.ask('GET frames');
+      const frames = await Promise.all(rows.map(([seq]) => page.ask('GET frames/:seq', { path: [seq] })));
+      expect(frames.some(({ text }) => text.includes('of-the-page.txt'))).toBe(true);
+      expect(frames.filter(({ text }) => text.includes('of-a-client'))).toEqual([]);
+      feed.close();
+    },
+  );
+
+  it('does not count what the page itself reads as calls of a client', async () => {
+    const { enter } = await stage([await remoteUnit()]);
+    const page = await enter();
+    await page.ask('GET lists/:what', { path: ['tools'], query: { server: 'remote' } });
+    const listen = await page.ask('POST listens', { body: { server: 'remote', tools: true } });
+    expect(listen.honoured).toEqual({ tools: true });
+    expect((await page.ask('GET calls')).calls).toEqual([]);
+    expect(await page.ask('GET callers')).toEqual([]);
+  });
+
+  it('says why a server that does not run cannot be asked', async () => {
+    const broken: GatewayServerSpec = {
+      ...{ kind: 'command', name: 'broken', command: process.execPath, env: {}, cwd: process.cwd() },
+      args: ['-e', "console.error('WEATHER_KEY is not set'); process.exit(1)"],
+    };
+    const { enter } = await stage([broken]);
+    const page = await enter();
+    const feed = await page.feed(['status']);
+    await feed.next('status', ({ servers }) => servers[0]!.state === 'failed');
+    const answer = await page.send('GET lists/:what', { path: ['tools'], query: { server: 'broken' } });
+    expect(answer.status).toBe(409);
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe('CONNECTION_CLOSED');
+    expect(error.message).toMatch(/^broken does not run: .*stopped with code 1 .*WEATHER_KEY is not set/);
+    feed.close();
+  });
+
   it('stops, starts and restarts a server, and writes down who did it', async () => {
     const { enter, notes } = await stage([demoUnit]);
     const page = await enter();
@@ -306,6 +366,21 @@ describe('the levels of the console of a gateway', () => {
     const operator = await enter('act');
     expect((await operator.send('POST recordings', { body: {} })).status).toBe(403);
     expect((await operator.send('GET calls/:id', { path: [calls[0]!.id] })).status).toBe(403);
+    // What an operator calls is the operator's own: its frames, too, and those of others are not.
+    const params = '{"name":"echo","arguments":{"own":true}}';
+    const body = { server: 'remote', method: 'tools/call', params };
+    const { call } = await operator.ask('POST calls', { body });
+    await expect
+      .poll(async () => (await operator.ask('GET calls/:id', { path: [call] })).state)
+      .toBe('done');
+    const { frames } = await operator.ask('GET calls/:id', { path: [call] });
+    expect(frames).toHaveLength(4);
+    for (const seq of frames) {
+      expect((await operator.send('GET frames/:seq', { path: [seq] })).status).toBe(200);
+      expect((await page.send('GET frames/:seq', { path: [seq] })).status).toBe(403);
+      expect((await (await enter('act')).send('GET frames/:seq', { path: [seq] })).status).toBe(403);
+    }
+    expect((await operator.send('GET frames/:seq', { path: [frames[0]! - 1] })).status).toBe(403);
   });
 
   it('cannot record where the gateway forbids it', async () => {

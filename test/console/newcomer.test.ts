@@ -30,7 +30,14 @@ describeInBrowser('a newcomer', () => {
     const lens = page.getByRole('region', { name: 'Lens' });
     await lens.getByText('✓ ok').waitFor();
     const frames = lens.getByRole('list', { name: 'Frames of the call' }).getByRole('listitem');
-    await expect.poll(() => frames.count()).toBeGreaterThanOrEqual(4);
+    // Both sides: the client of the page, and the server behind the gateway.
+    await lens.getByRole('heading', { name: /^asked in legacy .*carried to modern 2026-07-28$/ }).waitFor();
+    await expect.poll(() => frames.filter({ hasText: 'client side' }).count()).toBe(4);
+    await expect.poll(() => frames.filter({ hasText: 'server side' }).count()).toBeGreaterThanOrEqual(4);
+    const notes = lens.getByRole('list', { name: 'Why they differ' }).getByRole('listitem');
+    await expect
+      .poll(async () => (await notes.allTextContents()).map((text) => /^\d+/.exec(text)?.[0]))
+      .toEqual(expect.arrayContaining(['1', '21']));
     await page.getByRole('link', { name: 'Result' }).click();
     await page
       .getByRole('region', { name: /^Call \d+/ })

@@ -91,9 +91,10 @@ function lensOf(callTarget: CallTarget): Promise<ReconnectingCaller> {
 
 /** Both sides of a call through the bridge, or the one side of any other. */
 function sidesOf(callTarget: CallTarget, caller: ReconnectingCaller): Partial<CallRow> {
-  if (caller === callTarget.caller) return { upstream: callTarget.upstreamOf(caller) };
+  const upstream = callTarget.upstreamOf();
+  if (caller === callTarget.caller && !callTarget.isBehindGateway) return { upstream };
   const { era, revision } = caller.verdict;
-  return { client: { era, revision }, upstream: callTarget.upstreamOf(callTarget.caller) };
+  return { client: { era, revision }, upstream };
 }
 
 async function checkStructured(

@@ -27,9 +27,18 @@ interface OpenRequest {
   call: number;
 }
 
+interface LineScope {
+  readonly id: number;
+  /** The client is the page itself. */
+  readonly isOwn: boolean;
+  /** The server in a gateway. */
+  readonly server: string | undefined;
+}
+
 /** Records the frames of one connection, and finds the request and the call that each belongs to. */
 export class RecordedLine implements TapLine {
   readonly id: number;
+  readonly #scope: LineScope;
   readonly #connection: TappedConnection;
   readonly #options: RecorderOptions;
   readonly #open: Readonly<Record<FrameDirection, Map<RequestId, OpenRequest>>> = {
@@ -37,10 +46,17 @@ export class RecordedLine implements TapLine {
     'to-client': new Map(),
   };
 
+  /** Questions that are not wanted yet: it is not known which call they belong to. */
+  readonly #unrelated = new Map<RequestId, () => void>();
   #isEraKnown = false;
 
-  constructor(id: number, connection: TappedConnection, options: RecorderOptions) {
-    this.id = id;
+  constructor(
+    scope: LineScope,
+    connection: TappedConnection,
+    options: RecorderOptions,
+  ) {
+    this.id = scope.id;
+    this.#scope = scope;
     this.#connection = connection;
     this.#options = options;
     const { transport, pid, label } = connection;
@@ -65,6 +81,7 @@ export class RecordedLine implements TapLine {
   }
 
   http(direction: FrameDirection, facts: TappedHttp, body?: Buffer): void {
+    if (!this.#wants(0)) return;
     const { method, status, path, event } = facts;
     this.#add({
       ...{ direction, kind: 'http', data: body ?? '', http: facts },
@@ -75,15 +92,21 @@ export class RecordedLine implements TapLine {
   }
 
   stderr(text: string): void {
+    if (!this.#wants(0)) return;
     this.#add({ direction: 'to-client', kind: 'stderr', data: text });
     this.#options.onStderr?.(this.id, text);
   }
 
   relate(direction: FrameDirection, id: RequestId, number: number): void {
     const open = this.#open[direction];
+    const keep = this.#unrelated.get(id);
+    if (direction === 'to-client' && keep && this.#wants(number)) {
+      this.#unrelated.delete(id);
+      keep();
+    }
     const known = open.get(id);
     if (!known) {
-      open.set(id, { seq: 0, at: 0, method: undefined, about: undefined, call: number });
+      this.#keepOpen(direction, id, { seq: 0, at: 0, method: undefined, about: undefined, call: number });
       return;
     }
     known.call = number;
@@ -118,18 +141,27 @@ export class RecordedLine implements TapLine {
     const isAnswer = facts.kind === 'result' || facts.kind === 'error';
     if (isAnswer) this.#options.connections.answered(this.id, Date.now());
     const call = open?.call || this.#newCall(direction, facts);
-    if (this.#options.wants?.(call) === false) return;
-    const frame = this.#add({
-      ...{ direction, data, http, byHand, call },
-      kind: facts.kind,
-      id: facts.id,
-      method: facts.method ?? open?.method,
-      about: facts.about ?? open?.about,
-      failed: facts.failed || (http?.status ?? 0) >= 400,
-      problem: facts.problem,
-      ...(isAnswer && open && open.seq > 0 && { answers: open.seq, took: at - open.at }),
-    });
-    if (facts.kind === 'request') this.#begin(direction, facts, frame);
+    const keep = () => {
+      const frame = this.#add({
+        ...{ direction, data, http, byHand, call },
+        kind: facts.kind,
+        id: facts.id,
+        method: facts.method ?? open?.method,
+        about: facts.about ?? open?.about,
+        failed: facts.failed || (http?.status ?? 0) >= 400,
+        problem: facts.problem,
+        ...(isAnswer && open && open.seq > 0 && { answers: open.seq, took: at - open.at }),
+      });
+      if (facts.kind === 'request') this.#begin(direction, facts, frame);
+    };
+    if (isAnswer && facts.id !== undefined && direction === 'to-server') this.#unrelated.delete(facts.id);
+    if (this.#wants(call)) keep();
+    else if (facts.kind === 'request' && direction === 'to-client') this.#hold(facts.id!, keep);
+  }
+
+  #hold(question: RequestId, keep: () => void): void {
+    this.#unrelated.set(question, keep);
+    if (this.#unrelated.size > MAX_UNRELATED) this.#unrelated.delete(this.#unrelated.keys().next().value!);
   }
 
   /** Each message of an era shows it. Requests that only find the era out do not. */
@@ -173,18 +205,30 @@ export class RecordedLine implements TapLine {
   }
 
   #begin(direction: FrameDirection, { id, method, about }: MessageFacts, frame: KeptFrame): void {
+    const { seq, at, call } = frame;
+    this.#keepOpen(direction, id!, { seq, at, method, about, call });
+  }
+
+  #keepOpen(direction: FrameDirection, id: RequestId, request: OpenRequest): void {
     const open = this.#open[direction];
-    open.set(id!, { seq: frame.seq, at: frame.at, method, about, call: frame.call });
+    open.set(id, request);
     if (open.size > MAX_OPEN) open.delete(open.keys().next().value!);
+  }
+
+  /** Whether frames of this call are kept; 0: of no call. The frames of the page's own connection always are. */
+  #wants(call: number): boolean {
+    const { isOwn, server } = this.#scope;
+    return isOwn || this.#options.wants?.(call, server) !== false;
   }
 
   /** On the side of a client every call gets a number; elsewhere those who make the call have given it one. */
   #newCall(direction: FrameDirection, { kind, method = '' }: MessageFacts): number {
     const isClients = this.#connection.side === 'client' && direction === 'to-server';
-    return isClients && kind === 'request' && !NO_CALLS.has(method) ? this.#options.nextCall() : 0;
+    return isClients && kind === 'request' && !NO_CALLS.has(method) ? this.#options.nextCall(this.#scope.isOwn) : 0;
   }
 
   #process(process: ProcessFacts, text: string): void {
+    if (!this.#wants(0)) return;
     const direction = this.#connection.side === 'upstream' ? 'to-client' : 'to-server';
     this.#add({ direction, kind: 'process', data: text, process, method: process.what });
   }
@@ -204,5 +248,6 @@ function cleaned<T extends Pick<NewFrame, 'data'>>(frame: T, clean: (text: strin
 }
 
 const MAX_OPEN = 10_000;
+const MAX_UNRELATED = 100;
 /** Requests that are not calls of a person or a program: the handshake, and what keeps a connection alive. */
 const NO_CALLS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'ping', 'logging/setLevel']);

@@ -7,14 +7,14 @@ import type { FrameRing } from './ring.js';
 export interface RecorderOptions {
   readonly ring: FrameRing;
   readonly connections: Connections;
-  /** A new number for a call that a client makes. */
-  nextCall(): number;
+  /** A new number for a call that a client makes. `isOwn`: the page is that client. */
+  nextCall(isOwn: boolean): number;
   /** Removes secrets before a text is kept. Default: nothing is removed. */
   readonly clean?: ((text: string) => string) | undefined;
   /** Milliseconds since the ring began. */
   now(): number;
-  /** Whether frames of this call are kept; 0: of no call. Default: all. */
-  wants?(call: number): boolean;
+  /** Whether frames of this call to this server of a gateway are kept; 0: of no call. Default: all. */
+  wants?(call: number, server: string | undefined): boolean;
   onStderr?(connection: number, text: string): void;
   onEnd?(connection: number, why: string): void;
 }
@@ -25,8 +25,8 @@ export interface TapScope {
   readonly server?: string | undefined;
   /** For connections of `CallRequest.lens`. */
   readonly lens?: boolean | undefined;
-  /** Also recorded while the recorder is off: the calls of the page itself. */
-  readonly always?: boolean | undefined;
+  /** The client is the page itself. Its calls are recorded also while the recorder is off. */
+  readonly isOwn?: boolean | undefined;
   /** The person who uses the console through this connection. */
   readonly client?: string | undefined;
 }
@@ -46,14 +46,14 @@ export class FrameRecorder {
     const recorder = this;
     return {
       get isOn() {
-        return scope.always === true || recorder.isOn;
+        return scope.isOwn === true || recorder.isOn;
       },
       open: (connection) => this.open(connection, scope),
     };
   }
 
   /** A line for a connection that somebody else watches over. */
-  open(connection: TappedConnection, { server, lens = false, client }: TapScope): TapLine {
+  open(connection: TappedConnection, { server, lens = false, client, isOwn = false }: TapScope): TapLine {
     const { connections } = this.#options;
     const { label, side, transport, pid, generation, principal } = connection;
     const id = connections.add({
@@ -64,7 +64,7 @@ export class FrameRecorder {
       ...(principal !== undefined && { principal }),
       ...(client !== undefined && { client }),
     });
-    return new RecordedLine(id, connection, this.#options);
+    return new RecordedLine({ id, isOwn, server }, connection, this.#options);
   }
 }
 

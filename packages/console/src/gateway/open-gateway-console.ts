@@ -29,6 +29,7 @@ import { gatewayHandlers, refusePayloads } from './gateway-handlers.js';
 import { gatewayTopic } from './gateway-topics.js';
 import type { GatewayView, ServerMoment } from './gateway-view.js';
 import { Recordings } from './recordings.js';
+import { ServersInUse } from './servers-in-use.js';
 import { StatusStore } from './status-store.js';
 
 export interface GatewayConsoleOptions {
@@ -69,6 +70,7 @@ export interface GatewayConsole {
   refused(server: string): void;
   /** Something happened to a process of a server. */
   happened(server: string, moment: ServerMoment): void;
+  /** Whether frames of this server are wanted: a recording runs, or the page calls it. */
   isRecording(server: string): boolean;
   openLine(server: string, connection: TappedConnection): TapLine;
   close(): Promise<void>;
@@ -76,14 +78,15 @@ export interface GatewayConsole {
 
 export async function openGatewayConsole(options: GatewayConsoleOptions): Promise<GatewayConsole> {
   const { view, redactor, clock = systemClock } = options;
-  const wants = (call: number): boolean => {
-    const { caller } = recordings.current ?? {};
-    if (caller === undefined) return true;
-    const entry = records.calls.get(call);
-    return entry?.row.own === true || entry?.row.client?.principal === caller;
+  const wants = (call: number, server: string | undefined): boolean => {
+    const row = records.calls.get(call)?.row;
+    if (row?.own) return true;
+    if (server === undefined || !recordings.isOn(server)) return false;
+    const { caller } = recordings.current!;
+    return caller === undefined || row?.client?.principal === caller;
   };
   const records: ConsoleRecords = new ConsoleRecords({
-    ...{ isRecording: true, clean: view.clean, wants },
+    ...{ isRecording: true, makesLogs: false, clean: view.clean, wants },
     ...{ maxBytes: 16 * 1024 * 1024, maxFrameBytes: 64 * 1024 },
   });
   const series = new CallSeries();
@@ -92,7 +95,8 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
     ...{ clock, ring: records.ring, isAllowed: view.mayRecord, note: (line) => view.note(line) },
   });
   const status = new StatusStore(view, series, clock);
-  const callTargets = new GatewayCallTargets(view, records);
+  const callTargets = new GatewayCallTargets(view, records, status);
+  const inUse = new ServersInUse(records.calls.changes);
   const history = new Map<string, ServerMoment[]>();
   const refusals = new Map<string, number>();
   const attention = new Attention(clock, () => feeds.size > 0 || recordings.current !== undefined);
@@ -125,7 +129,11 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
         (who) => view.note(`${who} opened the console`),
         options.trustProxy && proxyTrust(options.trustProxy),
       ),
-      ...frameHandlers(records, target, redactor),
+      ...frameHandlers(records, target, redactor, ({ call }, visitor) => {
+        const entry = records.calls.get(call);
+        if (entry) checkPayloads(entry, visitor);
+        else if (!mayRecord(visitor)) refusePayloads(visitor.who);
+      }),
       ...callHandlers({
         records,
         checkPayloads,
@@ -169,7 +177,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
       return http.address(access.mintLink({ who: `console-${people}`, levels }));
     },
     nextNumber: () => records.calls.nextNumber(),
-    isOwn: (number) => entryOf(number)?.row.own === true,
+    isOwn: (number) => records.calls.isOwn(number),
     callBegan(row, cancel) {
       const entry: CallEntry = {
         row: { ...row, state: 'running', own: false },
@@ -208,7 +216,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
       history.set(server, [...moments.slice(1 - MAX_MOMENTS), moment]);
       status.soon();
     },
-    isRecording: (server) => recordings.isOn(server),
+    isRecording: (server) => recordings.isOn(server) || inUse.has(server),
     openLine: (server, connection) => records.recorder.open(connection, { server }),
     async close() {
       over.abort();

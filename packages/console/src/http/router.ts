@@ -106,6 +106,7 @@ const OWN_PAYLOADS: ReadonlySet<RouteName> = new Set([
   'GET calls/:id',
   'GET calls/:id/content/:index',
   'GET calls/:id/lens',
+  'GET frames/:seq',
 ]);
 
 const NOBODY: Visitor = { who: '', levels: [] };

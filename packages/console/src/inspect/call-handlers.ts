@@ -47,7 +47,7 @@ export function callHandlers(options: CallHandlersOptions): Handlers {
   return {
     async 'GET lists/:what'({ segments: [what], query, visitor }) {
       const { cursor, server } = readFields<ListFields>(query, LIST_QUERY, 'The query');
-      const number = calls.nextNumber();
+      const number = calls.nextOwnNumber();
       const page = await readList(await callTarget(server, visitor), what!, { cursor, number });
       return { ...page, frames: framesOfCall(ring, number).map(({ seq }) => seq) };
     },
@@ -80,7 +80,7 @@ export function callHandlers(options: CallHandlersOptions): Handlers {
       const { ref, argument, context, server } = readFields<CompleteRequest>(body, COMPLETE_FIELDS);
       const { caller } = await callTarget(server, visitor);
       const params = { ref, argument, ...(context && { context: { arguments: context } }) };
-      const number = calls.nextNumber();
+      const number = calls.nextOwnNumber();
       const result = await caller.call({
         ...{
           method: 'completion/complete',

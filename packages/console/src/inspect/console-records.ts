@@ -13,10 +13,12 @@ import { QuestionStore } from '../stores/question-store.js';
 export interface ConsoleRecordsOptions extends RingOptions {
   /** Whether frames are recorded from the beginning. */
   readonly isRecording: boolean;
+  /** What processes write to stderr, and ends of connections, become log lines. Default: yes; a gateway has its own log. */
+  readonly makesLogs?: boolean | undefined;
   /** Removes secrets before a frame is kept. */
   readonly clean?: ((text: string) => string) | undefined;
-  /** Which calls are recorded. Default: all. */
-  wants?(call: number): boolean;
+  /** Which calls are recorded, in a gateway of which server. Default: all. */
+  wants?(call: number, server: string | undefined): boolean;
 }
 
 /** All that a console writes down: frames, connections, calls, questions, subscriptions, logs. */
@@ -32,24 +34,26 @@ export class ConsoleRecords implements CallRecords {
   readonly logs = new LogStore();
   readonly recorder: FrameRecorder;
 
-  constructor({ isRecording, clean, wants, ...bounds }: ConsoleRecordsOptions) {
+  constructor({ isRecording, makesLogs = true, clean, wants, ...bounds }: ConsoleRecordsOptions) {
     this.ring = new FrameRing(bounds);
     const stderr = new LineCutter();
     this.recorder = new FrameRecorder(
       {
         ring: this.ring,
         connections: this.connections,
-        nextCall: () => this.calls.nextNumber(),
+        nextCall: (isOwn) => (isOwn ? this.calls.nextOwnNumber() : this.calls.nextNumber()),
         clean,
         ...(wants && { wants }),
         now: () => performance.now() - this.#origin,
-        onStderr: (connection, text) => {
-          for (const line of stderr.add(connection, text)) this.#stderr(connection, line);
-        },
-        onEnd: (connection, why) => {
-          for (const line of stderr.end(connection)) this.#stderr(connection, line);
-          this.logs.add({ source: 'process', level: 'info', text: why, ...this.#processOf(connection) });
-        },
+        ...(makesLogs && {
+          onStderr: (connection: number, text: string) => {
+            for (const line of stderr.add(connection, text)) this.#stderr(connection, line);
+          },
+          onEnd: (connection: number, why: string) => {
+            for (const line of stderr.end(connection)) this.#stderr(connection, line);
+            this.logs.add({ source: 'process', level: 'info', text: why, ...this.#processOf(connection) });
+          },
+        }),
       },
       isRecording,
     );

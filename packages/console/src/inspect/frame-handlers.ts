@@ -1,3 +1,4 @@
+import type { Visitor } from '../access/access.js';
 import type { FramesQuery, TargetView, TraceFinding, TracePreview, TraceRequest } from '../contract.js';
 import { findFrames, framesOfCall, viewFrame } from '../frames/frame-views.js';
 import { type KeptFrame, KINDS } from '../frames/ring.js';
@@ -8,19 +9,21 @@ import { findingsIn } from '../trace/trace-findings.js';
 import { callLine, connectionLine, frameLine, headLine, type TraceRedactor } from '../trace/write-trace.js';
 import type { ConsoleRecords } from './console-records.js';
 
-/** Rows, frames and trace files: the same for both faces. */
+/** Rows, frames and trace files: the same for both faces. `checkFrame` throws where a visitor may not see a frame. */
 export function frameHandlers(
   records: ConsoleRecords,
   target: Pick<TargetView, 'label' | 'kind'>,
   redactor: TraceRedactor,
+  checkFrame: (frame: KeptFrame, visitor: Visitor) => void = () => {},
 ): Handlers {
   const { ring, connections } = records;
   return {
     'GET connections': () => connections.all(),
     'GET frames': ({ query }) => findFrames(ring, readFields<FramesQuery>(query, FRAMES_QUERY, 'The query')),
-    'GET frames/:seq': ({ segments: [seq] }) => {
+    'GET frames/:seq': ({ segments: [seq], visitor }) => {
       const frame = ring.get(integer(1, MAX)(seq, 'seq'));
       if (!frame) throw notFound(`Frame ${seq} is not in the ring any more, or never was`);
+      checkFrame(frame, visitor);
       return viewFrame(ring, connections, frame, records.began);
     },
     'POST traces'({ body, visitor }) {

@@ -59,7 +59,9 @@ function frameOf(source: LensSource, began: number): LensFrame {
 /** What a frame is in the course of a call: the same word on both sides of the bridge, whatever the era. */
 type Step = 'call' | 'question' | 'answer' | 'end' | 'progress' | 'cancel' | 'log';
 
-function stepOf({ direction, kind, method, message }: LensSource): Step | undefined {
+function stepOf(source: LensSource): Step | undefined {
+  const { direction, kind, method, message } = source;
+  if (isOfTask(source)) return taskStepOf(source);
   if (kind === 'notification') {
     if (method === 'notifications/progress') return 'progress';
     if (method === 'notifications/cancelled') return 'cancel';
@@ -72,6 +74,21 @@ function stepOf({ direction, kind, method, message }: LensSource): Step | undefi
   if (kind !== 'request') return 'answer';
   const params = member(message, 'params');
   return params['inputResponses'] !== undefined || params['requestState'] !== undefined ? 'answer' : 'call';
+}
+
+/** The server carries the call out as a task: it was told so, or it is asked for the task. */
+function isOfTask({ method, message }: LensSource): boolean {
+  return method?.startsWith('tasks/') === true || member(message, 'result')['resultType'] === 'task';
+}
+
+/** Of the requests and answers about a task, those that carry a question, its answer or the result. */
+function taskStepOf({ direction, kind, method, message }: LensSource): Step | undefined {
+  if (direction === 'to-server') return method === 'tasks/update' && kind === 'request' ? 'answer' : undefined;
+  if (method !== 'tasks/get' && method !== 'tasks/result') return undefined;
+  if (kind === 'error') return 'end';
+  const { inputRequests, result, error } = member(message, 'result');
+  if (inputRequests !== undefined) return 'question';
+  return result !== undefined || error !== undefined || method === 'tasks/result' ? 'end' : undefined;
 }
 
 /** What is sent to the server begins at the client, and what is sent to the client begins at the server. */
@@ -95,12 +112,13 @@ function linksOf(sources: readonly LensSource[], cell: LensCell): LensLink[] {
 
 function linkOf(source: LensSource, target: LensSource, step: Step, cell: LensCell): LensLink {
   const [client, upstream] = source.connection.side === 'client' ? [source, target] : [target, source];
-  const isComparable = source.kind === target.kind;
+  const isTask = isOfTask(source) || isOfTask(target);
+  const isComparable = source.kind === target.kind && !isTask;
   const found = isComparable ? differencesOf(client.message, upstream.message, MAX_DIFFERENCES) : [];
   return {
     from: source.seq,
     to: target.seq,
-    row: step === 'end' && source.kind === 'error' ? 19 : ROWS[step],
+    row: isTask ? TASKS : step === 'end' && source.kind === 'error' ? 19 : ROWS[step],
     differences: found.map((each) => ({ ...each, ...differenceAt(each.pointer, each.in, cell) })),
   };
 }
@@ -115,6 +133,7 @@ const ROWS: Readonly<Record<Step, number>> = {
   cancel: 16,
   log: 12,
 };
+const TASKS = 21;
 const MAX_DIFFERENCES = 50;
 
 /** The names of what a frame carries, with those of its `_meta`. */

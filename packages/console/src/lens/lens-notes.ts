@@ -18,6 +18,7 @@ const SAME: Readonly<Record<number, string>> = {
   16: 'The cancellation goes on.',
   17: 'Each side counts its own ids.',
   19: 'The error goes on as it is.',
+  21: 'The server carries the call out as a task. The bridge asks for its state, hands on its questions, and answers with its result.',
 };
 
 const NOTES: Readonly<Record<LensCell, Readonly<Record<number, string>>>> = {

@@ -21,6 +21,8 @@ export interface CallEntry {
 export class CallStore {
   readonly changes = new Announcer<CallRow>();
   readonly #entries = new Map<number, CallEntry>();
+  /** Requests of the page that are no calls of a person: lists, completions, subscriptions. */
+  readonly #aside = new Set<number>();
   #count = 0;
   /** What the kept results take. */
   #resultChars = 0;
@@ -29,6 +31,19 @@ export class CallStore {
   nextNumber(): number {
     this.#count += 1;
     return this.#count;
+  }
+
+  /** A number for a request that the page makes, and that no list of calls shows. */
+  nextOwnNumber(): number {
+    const number = this.nextNumber();
+    this.#aside.add(number);
+    if (this.#aside.size > MAX_ASIDE) this.#aside.delete(this.#aside.values().next().value!);
+    return number;
+  }
+
+  /** The page made the request with this number. */
+  isOwn(number: number): boolean {
+    return this.#entries.get(number)?.row.own === true || this.#aside.has(number);
   }
 
   begin(entry: CallEntry): void {
@@ -104,4 +119,5 @@ export class CallStore {
 }
 
 const MAX_CALLS = 2000;
+const MAX_ASIDE = 1000;
 const MAX_RESULT_CHARS = 64 * 1024 * 1024;

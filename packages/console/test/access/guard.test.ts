@@ -123,7 +123,7 @@ describe('the levels of a key', () => {
           const { key } = await access.enter({ link: access.mintLink({ who: 'ada', levels }) });
           const { level, hasPayloads } = ROUTE_RULES[name];
           // Their handlers look whose call it is.
-          const decidesItself = name.startsWith('GET calls/:id');
+          const decidesItself = name.startsWith('GET calls/:id') || name === 'GET frames/:seq';
           const may =
             levels.includes(level as AccessLevel) &&
             (!hasPayloads || decidesItself || levels.includes('record'));
