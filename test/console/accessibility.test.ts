@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
-import { axeViolations, goTo } from './support/in-page.mjs';
+import { axeViolations, goTo, isInView, sizeOfDocument } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
@@ -38,6 +38,12 @@ describeInBrowser('every screen of the console', () => {
     await page.getByRole('heading', { name: 'Why legacy?' }).waitFor();
     await page.getByRole('link', { name: /^\d+ tools$/ }).waitFor();
     for (const screen of INSPECT) await isSound(page, screen);
+    // A link to a frame leads to its row, also where the list followed the newest one.
+    await page.evaluate(goTo, '#/wire');
+    await page.getByText(/^follows/).waitFor();
+    await page.evaluate(goTo, '#/frame/1');
+    await page.getByRole('row', { selected: true }).waitFor();
+    await expect.poll(() => page.getByRole('row', { selected: true }).evaluate(isInView)).toBe(true);
     await page.evaluate(goTo, '#/tools/trigger-elicitation-request');
     await page.getByRole('button', { name: 'Call in both eras' }).click();
     const question = page.getByRole('alertdialog');
@@ -67,7 +73,7 @@ describeInBrowser('every screen of the console', () => {
     await page.setViewportSize({ width: 360, height: 780 });
     for (const screen of ['#/', '#/tools', '#/tools/get-sum', '#/wire', '#/frame/6']) {
       await isSound(page, screen);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await page.evaluate(sizeOfDocument)).toEqual({ width: 360, height: 780 });
     }
     // A second use of the link: the page without a key.
     const { page: door } = await openWatched(browser, link, { expected: /status of 401/ });
@@ -83,7 +89,7 @@ describeInBrowser('every screen of the console', () => {
     await page.setViewportSize({ width: 360, height: 780 });
     for (const screen of ['#/', '#/calls', '#/settings', '#/server/demo']) {
       await isSound(page, screen);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await page.evaluate(sizeOfDocument)).toEqual({ width: 360, height: 780 });
     }
   }, 180_000);
 });

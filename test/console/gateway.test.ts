@@ -370,9 +370,7 @@ describe('the levels of the console of a gateway', () => {
     const params = '{"name":"echo","arguments":{"own":true}}';
     const body = { server: 'remote', method: 'tools/call', params };
     const { call } = await operator.ask('POST calls', { body });
-    await expect
-      .poll(async () => (await operator.ask('GET calls/:id', { path: [call] })).state)
-      .toBe('done');
+    await expect.poll(async () => (await operator.ask('GET calls/:id', { path: [call] })).state).toBe('done');
     const { frames } = await operator.ask('GET calls/:id', { path: [call] });
     expect(frames).toHaveLength(4);
     for (const seq of frames) {

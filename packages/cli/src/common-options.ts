@@ -25,13 +25,15 @@ interface ClientCommandTexts {
   /** Where the exit codes mean something else than for other commands. */
   readonly exits?: string;
   readonly timeout?: string;
+  /** What happens for a configuration file without NAME, where the names are not listed. */
+  readonly withoutName?: string;
   /** Common options that the command does not have. */
   readonly without?: readonly ('--era' | '--stderr')[];
 }
 
 /** A command that connects to a server. Its action parses the arguments, since TARGET may be a command after `--`. */
 export function clientCommand(name: string, args: string, texts: ClientCommandTexts): Command {
-  const { description, examples, help = [], without = [] } = texts;
+  const { description, examples, help = [], without = [], withoutName = 'the names are listed' } = texts;
   const first = texts.usage === undefined ? '' : `${texts.usage} `;
   const exits = texts.exits ?? exitHelp(texts.failed);
   const command = new Command(name)
@@ -40,14 +42,14 @@ export function clientCommand(name: string, args: string, texts: ClientCommandTe
       [
         `${first}TARGET${args} [options]`,
         `isthmus ${name} ${first}${args.trimStart()}${args === '' ? '' : ' '}[options] -- COMMAND ARGS…`,
-        `isthmus ${name} ${first}--config FILE NAME${args} [options]`,
+        `isthmus ${name} ${first}--config FILE ${texts.withoutName === undefined ? 'NAME' : '[NAME]'}${args} [options]`,
       ].join('\n       '),
     )
     .argument('[args...]')
     .configureHelp({ visibleArguments: () => [] })
     .addHelpText(
       'after',
-      [TARGET_HELP, ...help, '', 'Examples:', ...examples.map((line) => `  ${line}`), exits].join('\n'),
+      [TARGET_HELP, `Without NAME, ${withoutName}.`, ...help, '', 'Examples:', ...examples.map((line) => `  ${line}`), exits].join('\n'),
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();

@@ -157,8 +157,7 @@ export const TARGET_HELP = `
 TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server (--header adds headers to its
 requests). To start a server and talk to it over its stdin and stdout, omit TARGET and put the command at the
 end, after --. It gets a clean environment; pass variables with --env. For a server of a configuration file
-(.mcp.json, .vscode/mcp.json, config.toml of Codex, …) write --config FILE NAME instead of TARGET. Without NAME,
-the names are listed.`;
+(.mcp.json, .vscode/mcp.json, config.toml of Codex, …) write --config FILE NAME instead of TARGET.`;
 
 const ADDRESS = /^(unix:|tcp:\/\/)/;
 const URL_TARGET = /^https?:\/\//i;

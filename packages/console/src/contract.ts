@@ -607,6 +607,8 @@ export interface Lens {
   readonly links: readonly LensLink[];
   /** One note for each number of `links`. */
   readonly notes: readonly { readonly row: number; readonly say: string }[];
+  /** Answers about a task that said the same as the one before are left out, with their requests. The wire has them. */
+  readonly leftOut: number;
   readonly ms: number;
 }
 

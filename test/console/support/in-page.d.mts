@@ -13,6 +13,11 @@ export function goTo(fragment: string): Promise<void>;
 /** What axe-core finds. It was put into the page before. */
 export function axeViolations(): Promise<readonly string[]>;
 
+/** What can be scrolled, were it not for the boxes that scroll by themselves. */
+export function sizeOfDocument(): { readonly width: number; readonly height: number };
+
+export function isInView(element: Element): boolean;
+
 export function nextFrame(): Promise<void>;
 
 export function tryEverything(target: {

@@ -25,6 +25,18 @@ export async function axeViolations() {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
+export function sizeOfDocument() {
+  const { scrollWidth: width, scrollHeight: height } = document.documentElement;
+  return { width, height };
+}
+
+/** Whether an element is within the box that scrolls it. */
+export function isInView(element) {
+  const row = element.getBoundingClientRect();
+  const box = element.closest('[role="grid"]').getBoundingClientRect();
+  return row.top >= box.top && row.bottom <= box.bottom;
+}
+
 export function nextFrame() {
   return new Promise((resolve) => requestAnimationFrame(() => resolve()));
 }

@@ -8,6 +8,7 @@ export function inspectCommand(afterDashes: readonly string[] | undefined): Comm
     description:
       'Show a server in the browser: its era and why, its tools, every frame, and both eras at once.',
     help: [HELP],
+    withoutName: 'the page chooses among the names of the file',
     examples: [
       'isthmus inspect -- npx -y @modelcontextprotocol/server-everything',
       'isthmus inspect https://example.com/mcp --header "Authorization: Bearer …"',
@@ -35,7 +36,7 @@ export function inspectCommand(afterDashes: readonly string[] | undefined): Comm
 const HELP = `
 The command prints a link that works once, within 60 seconds, and opens it in your browser. Ctrl-C ends the page and the
 server. The page cannot name another command, address, header or variable: it shows the server of this command line.
-With --config FILE and without NAME the page chooses among the names of the file. FILE.mcptrace shows a trace file.`;
+FILE.mcptrace shows a trace file.`;
 
 function toPort(text: string): number {
   const port = Number(text);

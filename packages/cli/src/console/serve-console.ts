@@ -160,17 +160,25 @@ function watcherFor(console: GatewayConsole, clean: (text: string) => string): L
   };
 }
 
+const STARTS = {
+  use: 'for a call',
+  eager: 'with the gateway',
+  restart: 'because of a restart',
+  crash: 'after it had ended by itself',
+  age: 'because of its age',
+} as const;
+
 /** The moments of a process that its history shows. */
 function describe(event: HostEvent): string | undefined {
   switch (event.kind) {
     case 'start':
-      return `started (${event.why})`;
+      return `started ${STARTS[event.why]}`;
     case 'ready':
       return `ready after ${Math.round(event.ms)} ms, ${event.era}`;
     case 'exit':
       return event.expected ? 'ended, as requested' : event.reason;
     case 'restart':
-      return `starts again in ${Math.round(event.delayMs)} ms (attempt ${event.attempt})`;
+      return `starts again in ${(event.delayMs / 1000).toFixed(1)} s (attempt ${event.attempt})`;
     case 'crash-loop':
       return `crashed ${event.attempts + 1} times in a row: ${event.reason}`;
     case 'kill':

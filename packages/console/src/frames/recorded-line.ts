@@ -50,11 +50,7 @@ export class RecordedLine implements TapLine {
   readonly #unrelated = new Map<RequestId, () => void>();
   #isEraKnown = false;
 
-  constructor(
-    scope: LineScope,
-    connection: TappedConnection,
-    options: RecorderOptions,
-  ) {
+  constructor(scope: LineScope, connection: TappedConnection, options: RecorderOptions) {
     this.id = scope.id;
     this.#scope = scope;
     this.#connection = connection;
@@ -224,7 +220,9 @@ export class RecordedLine implements TapLine {
   /** On the side of a client every call gets a number; elsewhere those who make the call have given it one. */
   #newCall(direction: FrameDirection, { kind, method = '' }: MessageFacts): number {
     const isClients = this.#connection.side === 'client' && direction === 'to-server';
-    return isClients && kind === 'request' && !NO_CALLS.has(method) ? this.#options.nextCall(this.#scope.isOwn) : 0;
+    return isClients && kind === 'request' && !NO_CALLS.has(method)
+      ? this.#options.nextCall(this.#scope.isOwn)
+      : 0;
   }
 
   #process(process: ProcessFacts, text: string): void {

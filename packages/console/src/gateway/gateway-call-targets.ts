@@ -100,7 +100,12 @@ class OwnCallTarget implements CallTarget {
     const { era, processes } = this.#now ?? {};
     if (era === undefined) return undefined;
     const { pid, generation } = processes?.find(({ state }) => state === 'ready') ?? {};
-    return { era, revision: '', ...(pid !== undefined && { pid }), ...(generation !== undefined && { generation }) };
+    return {
+      era,
+      revision: '',
+      ...(pid !== undefined && { pid }),
+      ...(generation !== undefined && { generation }),
+    };
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,9 @@ export interface LensSource {
 
 /** Both sides of a call, and what each frame became on the other side. */
 export function buildLens(call: number, given: readonly LensSource[]): Lens {
-  const sources = given.filter(({ kind }) => MESSAGES.has(kind));
+  const messages = given.filter(({ kind }) => MESSAGES.has(kind));
+  const repeated = repeatedPolls(messages);
+  const sources = messages.filter((source) => !repeated.has(source));
   const client = sources.find(({ connection }) => connection.side === 'client')?.connection;
   const upstream = sources.find(({ connection }) => connection.side === 'upstream')?.connection;
   const began = sources[0]?.at ?? 0;
@@ -37,8 +39,29 @@ export function buildLens(call: number, given: readonly LensSource[]): Lens {
     frames: sources.map((source) => frameOf(source, began)),
     links,
     notes: cell ? rows.sort((a, b) => a - b).map((row) => ({ row, say: noteFor(cell, row) })) : [],
+    leftOut: repeated.size,
     ms: tenth((sources.at(-1)?.at ?? began) - began),
   };
+}
+
+/** A task is asked for its state again and again. Answers that say nothing new, each with its request. */
+function repeatedPolls(messages: readonly LensSource[]): ReadonlySet<LensSource> {
+  const repeated = new Set<LensSource>();
+  const last = new Map<number, string>();
+  const requests = new Map<string, LensSource>();
+  for (const source of messages) {
+    const { method, kind, id, connection } = source;
+    if (method !== 'tasks/get') continue;
+    const key = `${connection.id} ${id}`;
+    if (kind === 'request') requests.set(key, source);
+    if (kind !== 'result') continue;
+    const { lastUpdatedAt, ...state } = member(source.message, 'result');
+    const text = JSON.stringify(state);
+    const request = requests.get(key);
+    if (last.get(connection.id) === text && request) repeated.add(source).add(request);
+    last.set(connection.id, text);
+  }
+  return repeated;
 }
 
 const MESSAGES: ReadonlySet<FrameKind> = new Set(['request', 'result', 'error', 'notification']);
@@ -83,7 +106,8 @@ function isOfTask({ method, message }: LensSource): boolean {
 
 /** Of the requests and answers about a task, those that carry a question, its answer or the result. */
 function taskStepOf({ direction, kind, method, message }: LensSource): Step | undefined {
-  if (direction === 'to-server') return method === 'tasks/update' && kind === 'request' ? 'answer' : undefined;
+  if (direction === 'to-server')
+    return method === 'tasks/update' && kind === 'request' ? 'answer' : undefined;
   if (method !== 'tasks/get' && method !== 'tasks/result') return undefined;
   if (kind === 'error') return 'end';
   const { inputRequests, result, error } = member(message, 'result');

@@ -6,7 +6,6 @@ import { Problem } from '../parts/states.js';
 /** Without a key: how to get in. */
 export function Door({ problem }: { readonly problem?: ApiError | undefined }) {
   const [shown] = useState(problem);
-  const wasUsed = shown?.code === 'LINK_USED';
   return (
     <main class="door">
       <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
@@ -16,7 +15,6 @@ export function Door({ problem }: { readonly problem?: ApiError | undefined }) {
       </svg>
       <h1>This page needs a link</h1>
       {shown && <Problem error={shown} />}
-      {wasUsed && <p>If it was not you who used it: press Ctrl-C in the terminal, and start it again.</p>}
       <p>A link works once, within 60 seconds. Run one of these, and open the link that it prints:</p>
       <ul class="door-lines">
         {[

@@ -30,9 +30,12 @@ function Shortcuts() {
             {keys.split(' ').map((key) => (
               <kbd key={key}>
                 {key
+                  .replace(
+                    /mod\+(\w)$/,
+                    (_, letter: string) => `${isMac ? '⌘' : 'Ctrl '}${letter.toUpperCase()}`,
+                  )
                   .replace('mod+', isMac ? '⌘' : 'Ctrl ')
-                  .replace('Enter', '⏎')
-                  .toUpperCase()}
+                  .replace('Enter', '⏎')}
               </kbd>
             ))}
           </dt>

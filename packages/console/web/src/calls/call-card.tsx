@@ -70,23 +70,24 @@ export function CallCard({ id, onEdit, onAgain }: CallCardProps) {
         <span class="soft" title={exact(known.began)}>
           {clock(known.began, false)}
         </span>
-        <span class="grow" />
-        {canRepeat && (
-          <Button kind="quiet" keys="r" onClick={() => again(known.lens)}>
-            Again
-          </Button>
-        )}
-        {canRepeat && onEdit && (
-          <Button kind="quiet" keys="e" onClick={() => onEdit(detail!.params!)}>
-            Edit
-          </Button>
-        )}
-        {isOver && has('lens') && (detail?.frames.length ?? 0) > 0 && (
-          <a class="button quiet" href={to('call', id, 'lens')}>
-            {known.lens ? 'Lens' : 'Frames'}
-          </a>
-        )}
-        {isOver && detail?.params !== undefined && !isGateway() && <CopyAs call={id} />}
+        <span class="call-actions">
+          {canRepeat && (
+            <Button kind="quiet" keys="r" onClick={() => again(known.lens)}>
+              Again
+            </Button>
+          )}
+          {canRepeat && onEdit && (
+            <Button kind="quiet" keys="e" onClick={() => onEdit(detail!.params!)}>
+              Edit
+            </Button>
+          )}
+          {isOver && has('lens') && (detail?.frames.length ?? 0) > 0 && (
+            <a class="button quiet" href={to('call', id, 'lens')}>
+              {known.lens ? 'Lens' : 'Frames'}
+            </a>
+          )}
+          {isOver && detail?.params !== undefined && !isGateway() && <CopyAs call={id} />}
+        </span>
       </header>
       {!isOver && <Running row={known} onCancel={cancel} />}
       {problem !== undefined && <Problem error={problem} />}

@@ -26,10 +26,10 @@ export function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
               <th>call</th>
               <th>what</th>
               {isGateway() && <th>server</th>}
-              <th>eras</th>
-              {isGateway() && <th>caller</th>}
+              <th class="aside">eras</th>
+              {isGateway() && <th class="aside">caller</th>}
               <th>state</th>
-              <th>began</th>
+              <th class="aside">began</th>
               <th>
                 <span class="unseen">actions</span>
               </th>
@@ -44,7 +44,7 @@ export function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
                 <td>
                   <code>{plain(row.tool ?? row.prompt ?? row.uri ?? row.method, 80)}</code>
                   {(row.tool ?? row.prompt ?? row.uri) !== undefined && (
-                    <span class="soft"> {plain(row.method, 40)}</span>
+                    <span class="soft aside"> {plain(row.method, 40)}</span>
                   )}
                 </td>
                 {isGateway() && (
@@ -52,15 +52,15 @@ export function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
                     <a href={to('server', row.server ?? '')}>{plain(row.server ?? '', 60)}</a>
                   </td>
                 )}
-                <td class="nowrap">
+                <td class="nowrap aside">
                   <Eras row={row} />
                 </td>
-                {isGateway() && <td>{callerOf(row)}</td>}
+                {isGateway() && <td class="aside">{callerOf(row)}</td>}
                 <td>
                   <Outcome row={row} />{' '}
                   {row.state !== 'done' && row.progress && <Progress progress={row.progress} />}
                 </td>
-                <td class="nowrap soft" title={exact(row.began)}>
+                <td class="nowrap soft aside" title={exact(row.began)}>
                   {row.state === 'done' ? clock(row.began, false) : age(now.value - row.began)}
                 </td>
                 <td class="nowrap">

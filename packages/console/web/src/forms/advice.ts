@@ -3,6 +3,9 @@ import { type Draft, itemSchema, memberSchema } from './draft.js';
 import { asNames, isRecord, type JsonSchema, numberOf, textOf } from './schema.js';
 import { shapeOf } from './shape.js';
 
+/** What is said of a value that is required and absent. */
+export const MISSING = 'is required';
+
 /** What does not fit the schema, by the path of the field. It is advice: everything can be sent. */
 export type Advice = ReadonlyMap<string, string>;
 
@@ -64,7 +67,7 @@ function visit(
     case 'object': {
       const given = new Map(draft.members);
       for (const name of asNames(schema['required']))
-        if ((given.get(name)?.kind ?? 'absent') === 'absent') found.set(under(path, name), 'is required');
+        if ((given.get(name)?.kind ?? 'absent') === 'absent') found.set(under(path, name), MISSING);
       if (schema['additionalProperties'] === false && isRecord(schema['properties']))
         for (const name of given.keys())
           if (!Object.hasOwn(schema['properties'], name))

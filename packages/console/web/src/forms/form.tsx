@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks';
 import { compact, hasRepeatedKeys, pretty } from '../json/print.js';
 import { tryRaw } from '../json/raw.js';
 import { Segments } from '../parts/controls.js';
 import { plain } from '../parts/text.js';
-import { adviceOn } from './advice.js';
+import { adviceOn, MISSING } from './advice.js';
 import { type Draft, draftOf, firstDraft, rawOf } from './draft.js';
 import { Control, type FormContext } from './field.js';
 import { jsonProblem } from './raw-field.js';
@@ -65,9 +66,24 @@ export interface SchemaFormProps {
   readonly onChange: (state: FormState) => void;
   readonly label: string;
   readonly suggestions?: FormContext['suggestions'];
+  /** It was sent before: what is missing is said from the beginning. */
+  readonly wasSent?: boolean;
 }
 
-export function SchemaForm({ schema, state, onChange, label, suggestions }: SchemaFormProps) {
+export function SchemaForm({
+  schema,
+  state,
+  onChange: change,
+  label,
+  suggestions,
+  wasSent = false,
+}: SchemaFormProps) {
+  const [isBegun, setBegun] = useState(wasSent);
+  const onChange = (next: FormState) => {
+    if (next.view === state.view) setBegun(true);
+    change(next);
+  };
+  const advice = adviceOn(schema, schema, state.draft);
   const raw = tryRaw(state.text);
   const blocked =
     state.view === 'json' && (raw?.kind !== 'object' || hasRepeatedKeys(raw))
@@ -101,7 +117,7 @@ export function SchemaForm({ schema, state, onChange, label, suggestions }: Sche
         <JsonView {...{ state, onChange, label }} />
       ) : (
         <Control
-          form={{ root: schema, advice: adviceOn(schema, schema, state.draft), suggestions }}
+          form={{ root: schema, advice: isBegun || wasSent ? advice : withoutMissing(advice), suggestions }}
           schema={schema}
           shape={shapeOf(schema, schema)}
           draft={state.draft}
@@ -116,6 +132,11 @@ export function SchemaForm({ schema, state, onChange, label, suggestions }: Sche
       )}
     </div>
   );
+}
+
+/** A form that was just opened does not complain that it is empty: the star at a name says what is required. */
+function withoutMissing(advice: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...advice].filter(([, say]) => say !== MISSING));
 }
 
 function JsonView({ state, onChange, label }: Pick<SchemaFormProps, 'state' | 'onChange' | 'label'>) {

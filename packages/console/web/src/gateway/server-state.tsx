@@ -6,6 +6,7 @@ import { clock, count, exact, plural, since, size, span } from '../parts/format.
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
+import { likelyIn } from '../screens/failed.js';
 import { status } from '../state/store.js';
 import { now } from '../state/time.js';
 import { SeriesChart } from './series-chart.js';
@@ -31,14 +32,14 @@ export function ServerState({ name }: { readonly name: string }) {
         <ServerActions server={view} />
       </Head>
       {view.reason !== undefined && <Problem error={view.reason} />}
-      {likely.map(({ code, message, advice }) => (
-        <Panel key={code} tone="fail" title={`Most likely ${code}`}>
+      {likelyIn({ message: view.reason ?? '', likely }).map(({ code, message, advice }) => (
+        <Panel key={code} tone="fail" title="Most likely" side={<code class="code">{code}</code>}>
           <p>
             <Text of={message} />
           </p>
           {advice !== '' && (
             <p>
-              <strong>Do:</strong> <Text of={advice} />
+              <strong>What to do:</strong> <Text of={advice} />
             </p>
           )}
         </Panel>

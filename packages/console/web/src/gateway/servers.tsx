@@ -9,11 +9,11 @@ import { Empty, Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
 import { to } from '../state/route.js';
 import { has, may } from '../state/session.js';
-import { status } from '../state/store.js';
+import { calls, status } from '../state/store.js';
 import { now } from '../state/time.js';
 import { ServerActions } from './server-actions.js';
 import { Spark } from './spark.js';
-import { receiptWords, StateWord } from './state-word.js';
+import { receiptOf, StateWord } from './state-word.js';
 
 /** Every server with the proof of its state. */
 export function Servers() {
@@ -56,14 +56,16 @@ export function Servers() {
                   <th>server</th>
                   <th>state</th>
                   <th>era</th>
-                  <th class="num">pid</th>
-                  <th class="num">restarts</th>
-                  <th class="num">calls/s</th>
-                  <th class="num">p95</th>
-                  <th class="num">errors</th>
-                  <th class="num">memory, cpu</th>
-                  <th class="num">now</th>
-                  <th>
+                  <th class="num aside">pid</th>
+                  <th class="num aside">restarts</th>
+                  <th class="num aside">calls/s</th>
+                  <th class="num aside">p95</th>
+                  <th class="num aside">errors</th>
+                  <th class="num aside">memory, cpu</th>
+                  <th class="num aside" title="calls that run, and calls that wait">
+                    now
+                  </th>
+                  <th class="aside">
                     <span class="unseen">actions</span>
                   </th>
                 </tr>
@@ -73,6 +75,12 @@ export function Servers() {
               ))}
             </table>
           </Wide>
+          {calls.all.value.length === 0 && (
+            <p class="soft">
+              Open a server to call its tools, or point a client at{' '}
+              <code>{plain(view.listening[0] ?? 'the gateway', 120)}</code>.
+            </p>
+          )}
         </Panel>
       )}
     </>
@@ -93,24 +101,24 @@ function Rows({ server }: { readonly server: ServerView }) {
         </th>
         <td>
           <StateWord server={server} />
-          <span class="block soft small">{receiptWords(server, now.value)}</span>
+          <Receipt server={server} />
         </td>
         <td>
           <Era era={server.era} />
         </td>
-        <td class="num">{server.kind === 'url' ? 'url' : (process?.pid ?? '—')}</td>
-        <td class="num">{server.restarts}</td>
-        <td class="num">
+        <td class="num aside">{server.kind === 'url' ? 'url' : (process?.pid ?? '—')}</td>
+        <td class="num aside">{server.restarts}</td>
+        <td class="num aside">
           <Spark server={server.name} of="calls" /> {server.callsPerSecond.toFixed(1)}
         </td>
-        <td class="num">{server.p95 === undefined ? '—' : span(server.p95)}</td>
-        <td class="num">{percent(server.errorShare)}</td>
-        <td class="num">
+        <td class="num aside">{server.p95 === undefined ? '—' : span(server.p95)}</td>
+        <td class="num aside">{percent(server.errorShare)}</td>
+        <td class="num aside">
           {server.rssBytes === undefined ? '—' : size(server.rssBytes)}
           {server.cpu !== undefined && <span class="block soft small">{`${Math.round(server.cpu)} %`}</span>}
         </td>
-        <td class="num" title={`${running} running, ${waiting} waiting`}>{`${running}+${waiting}`}</td>
-        <td class="num">
+        <td class="num aside" title={`${running} running, ${waiting} waiting`}>{`${running}+${waiting}`}</td>
+        <td class="num aside">
           <ServerActions server={server} />
         </td>
       </tr>
@@ -139,6 +147,27 @@ function Rows({ server }: { readonly server: ServerView }) {
         </tr>
       )}
     </tbody>
+  );
+}
+
+/** The proof of its state. The tools that it has listed lead to them. */
+function Receipt({ server }: { readonly server: ServerView }) {
+  const { handshake, list } = receiptOf(server, now.value);
+  return (
+    <span class="block soft small">
+      {handshake}
+      {list !== undefined && (
+        <>
+          {' · '}
+          {list.place === 'tools' && may('act') ? (
+            <a href={to('server', server.name, 'tools')}>{list.words}</a>
+          ) : (
+            list.words
+          )}{' '}
+          {list.age}
+        </>
+      )}
+    </span>
   );
 }
 

@@ -26,14 +26,20 @@ export function StateWord({ server }: { readonly server: ServerView }) {
 }
 
 /** The proof that this very process has answered, in a few words. */
-export function receiptWords(server: ServerView, at: number): string {
-  if (server.state === 'asleep') return 'the first call starts it';
+export function receiptOf(
+  server: ServerView,
+  at: number,
+): {
+  readonly handshake: string;
+  readonly list?: { readonly place: string; readonly words: string; readonly age: string };
+} {
+  if (server.state === 'asleep') return { handshake: 'the first call starts it' };
   const receipt = server.processes.find((process) => process.receipt)?.receipt;
-  if (!receipt) return '';
-  const list = receipt.list
-    ? `${plural(receipt.list.items, receipt.list.method.split('/')[0]!.replace(/s$/, ''))} ${since(at - receipt.list.at)}`
-    : (receipt.listError ?? '');
-  return [`${receipt.handshake} ${since(at - receipt.handshakeAt)}`, list]
-    .filter((each) => each !== '')
-    .join(' · ');
+  if (!receipt) return { handshake: '' };
+  const handshake = `${receipt.handshake} ${since(at - receipt.handshakeAt)}`;
+  const { list, listError } = receipt;
+  if (!list) return { handshake: listError === undefined ? handshake : `${handshake} · ${listError}` };
+  const place = list.method.split('/')[0]!;
+  const words = plural(list.items, place.replace(/s$/, ''));
+  return { handshake, list: { place, words, age: since(at - list.at) } };
 }

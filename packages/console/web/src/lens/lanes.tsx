@@ -71,6 +71,10 @@ function Frame({
       <span class="lane-what">
         <strong>{plain(name, 80)}</strong>
         {frame.id !== undefined && <span class="soft">{` id ${plain(String(frame.id), 20)}`}</span>}
+        <span class="lane-side" aria-hidden="true">
+          {era && <EraSign era={era} />}
+          {frame.side === 'client' ? 'client' : 'server'}
+        </span>
         <span class="unseen">{`, ${frame.side === 'client' ? 'client side' : 'server side'}, ${isUp ? 'to the server' : 'to the client'}`}</span>
         <span class="lane-gist">{plain(frame.gist, 120)}</span>
       </span>

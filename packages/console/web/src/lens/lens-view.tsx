@@ -4,7 +4,7 @@ import { ask } from '../api.js';
 import { Outcome } from '../calls/outcome.js';
 import { Button } from '../parts/controls.js';
 import { Era } from '../parts/era.js';
-import { span } from '../parts/format.js';
+import { plural } from '../parts/format.js';
 import { Panel } from '../parts/layout.js';
 import { Empty, Loading, Problem } from '../parts/states.js';
 import { useKeys } from '../parts/use-keys.js';
@@ -68,7 +68,6 @@ export function LensView({ id }: { readonly id: number }) {
           side={
             <>
               {row && <Outcome row={row} />}
-              <span class="soft">{span(lens.ms)}</span>
               {hasBoth && (
                 <Button kind="quiet" keys="x" onClick={() => setSwapped(!isSwapped)}>
                   Swap
@@ -78,15 +77,23 @@ export function LensView({ id }: { readonly id: number }) {
           }
         >
           {!hasBoth && <OneSide id={id} lens={lens} />}
+          {lens.leftOut > 0 && (
+            <p class="soft">
+              {`${plural(lens.leftOut, 'frame')} that ask for the state of the task and get the same answer are left out. `}
+              <a href={to('wire')}>The wire has them</a>
+            </p>
+          )}
           <Lanes lens={lens} isSwapped={isSwapped} chosen={chosen ?? link?.from} onChoose={setChosen} />
-          <ol class="notes" aria-label="Why they differ">
-            {lens.notes.map(({ row: number, say }) => (
-              <li key={number}>
-                <span class="note-number">{number}</span>
-                <span>{say}</span>
-              </li>
-            ))}
-          </ol>
+          {lens.notes.length > 0 && (
+            <ol class="notes" aria-label="Why they differ">
+              {lens.notes.map(({ row: number, say }) => (
+                <li key={number}>
+                  <span class="note-number">{number}</span>
+                  <span>{say}</span>
+                </li>
+              ))}
+            </ol>
+          )}
         </Panel>
       )}
       {lens && link && <LinkPane key={`${link.from}-${link.to}`} lens={lens} link={link} />}

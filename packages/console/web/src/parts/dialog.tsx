@@ -40,6 +40,10 @@ export function Dialog({
         <div class="dialog">
           <h2 id={id}>{title}</h2>
           {children}
+          {/* Last, so that the focus goes to the first control of the content. */}
+          <button type="button" class="quiet dialog-close" onClick={() => element.current?.close()}>
+            Close <kbd>Esc</kbd>
+          </button>
         </div>
       )}
     </dialog>

@@ -2,12 +2,13 @@ import { useMemo, useState } from 'preact/hooks';
 import type { CallRow } from '../../../src/contract.js';
 import { CallTable } from '../calls/call-table.js';
 import { Filter, Select } from '../parts/controls.js';
-import { plural } from '../parts/format.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Empty } from '../parts/states.js';
 import { plain } from '../parts/text.js';
+import { to } from '../state/route.js';
 import { isGateway } from '../state/session.js';
 import { calls, status } from '../state/store.js';
+import { under } from './screen.js';
 
 /** The calls that run, and the last ones. */
 export function Calls({ server: fixed }: { readonly server: string | undefined }) {
@@ -23,10 +24,7 @@ export function Calls({ server: fixed }: { readonly server: string | undefined }
   }, [all, text, outcome, wanted]);
   return (
     <div class="stack wide-gap">
-      <Head
-        title={fixed === undefined ? 'Calls' : 'Calls'}
-        sub={`${plural(open.length, 'call')} in flight, ${done.length} over`}
-      />
+      <Head title="Calls" sub={`${open.length} running, ${done.length} finished`} />
       <div class="filter-bar">
         <Filter label="Filter by tool, method or caller" value={text} onInput={setText} />
         {isGateway() && fixed === undefined && (
@@ -43,12 +41,12 @@ export function Calls({ server: fixed }: { readonly server: string | undefined }
         <Select label="Outcome" value={outcome} onChange={setOutcome} choices={OUTCOMES} />
       </div>
       {open.length > 0 && (
-        <Panel title="In flight">
+        <Panel title="Running">
           <CallTable rows={open} />
         </Panel>
       )}
       {done.length > 0 && (
-        <Panel title="Over" side={<span class="soft">{`the last ${Math.min(done.length, limit)}`}</span>}>
+        <Panel title="Finished" side={<span class="soft">{`the last ${Math.min(done.length, limit)}`}</span>}>
           <CallTable rows={done.slice(0, limit)} />
           {done.length > limit && (
             <button type="button" class="plain" onClick={() => setLimit(limit + 200)}>
@@ -73,12 +71,31 @@ export function Calls({ server: fixed }: { readonly server: string | undefined }
       )}
       {all.length === 0 && (
         <Empty title="No calls yet.">
-          {isGateway()
-            ? `Calls are seen from the moment at which the console was opened. Point a client at ${status.value?.listening[0] ?? 'the gateway'}, or call a tool from the screen of a server.`
-            : 'Choose a tool, and call it.'}
+          <NoCalls server={fixed} />
         </Empty>
       )}
     </div>
+  );
+}
+
+function NoCalls({ server }: { readonly server: string | undefined }) {
+  if (!isGateway())
+    return (
+      <>
+        <a href={to('tools')}>Choose a tool</a>, and call it.
+      </>
+    );
+  return (
+    <>
+      Calls are seen from the moment at which the console was opened. Point a client at{' '}
+      <code>{plain(status.value?.listening[0] ?? 'the gateway', 120)}</code>, or{' '}
+      {server === undefined ? (
+        <a href={to()}>open a server and call a tool</a>
+      ) : (
+        <a href={under(server, 'tools')}>call a tool</a>
+      )}
+      .
+    </>
   );
 }
 

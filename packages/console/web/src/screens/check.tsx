@@ -70,8 +70,18 @@ export function CheckScreen() {
         </div>
         <Problem error={error} />
       </Panel>
-      {run ? <Run key={run.id} run={run} onError={setError} /> : <Empty title="It was not checked yet." />}
+      {run ? <Run key={run.id} run={run} onError={setError} /> : <NotChecked catalogue={catalogue} />}
     </div>
+  );
+}
+
+function NotChecked({ catalogue }: { readonly catalogue: CheckCatalogue | undefined }) {
+  const checks = catalogue?.suites.reduce((sum, suite) => sum + suite.checks, 0);
+  return (
+    <Empty title="It was not checked yet.">
+      Press Check the server. {checks !== undefined && `It runs ${checks} checks. `}Findings come here while
+      it runs, and you can go on with other screens.
+    </Empty>
   );
 }
 

@@ -25,7 +25,7 @@ export function ChooseServer({ names }: { readonly names: readonly string[] }) {
       />
       <Problem error={error} />
       <Panel>
-        <ul class="list">
+        <ul class="choices-list">
           {names.map((name) => (
             <li key={name}>
               <button

@@ -8,6 +8,44 @@ import { Text } from '../parts/text.js';
 import { to } from '../state/route.js';
 import { may } from '../state/session.js';
 
+/** What it most likely is. A finding that only says again what happened is left out. */
+export function likelyIn({
+  message,
+  likely,
+}: Pick<ConnectionProblem, 'message' | 'likely'>): ConnectionProblem['likely'] {
+  const isNews = (each: ConnectionProblem['likely'][number]) =>
+    each.advice !== '' || !(each.code === 'exits' || each.message.includes(message));
+  return likely.filter(isNews);
+}
+
+/** One of the likely reasons, with what to do. What can be pasted into the command line can be copied. */
+function Likely({ code, message, advice }: ConnectionProblem['likely'][number]) {
+  const option = /--[a-z][\w-]*(?: [^\s,;]+)?/.exec(advice)?.[0];
+  return (
+    <>
+      <div>
+        <dt>Most likely</dt>
+        <dd>
+          <Text of={message} /> <code class="code">{code}</code>
+        </dd>
+      </div>
+      {advice !== '' && (
+        <div>
+          <dt>What to do</dt>
+          <dd>
+            <Text of={advice} />
+            {option !== undefined && (
+              <CopyButton text={() => option}>
+                Copy <code>{option}</code>
+              </CopyButton>
+            )}
+          </dd>
+        </div>
+      )}
+    </>
+  );
+}
+
 /** It does not connect: what happened, what it most likely is, what to do, its last lines, and the frames. */
 export function Failed({
   connection,
@@ -34,33 +72,25 @@ export function Failed({
       <p class="failed-message" role="alert">
         <Text of={problem.message} />
       </p>
-      {problem.likely.map(({ code, message, advice }) => (
-        <dl class="facts" key={code}>
+      <dl class="facts">
+        {likelyIn(problem).map(({ code, message, advice }) => (
+          <Likely key={code} {...{ code, message, advice }} />
+        ))}
+        {problem.evidence.length > 0 && (
           <div>
-            <dt>Most likely</dt>
+            <dt>What was tried</dt>
             <dd>
-              <code>{code}</code> <Text of={message} />
+              <ul class="plain-list">
+                {problem.evidence.map((each, at) => (
+                  <li key={at}>
+                    <Text of={each} max={600} />
+                  </li>
+                ))}
+              </ul>
             </dd>
           </div>
-          {advice !== '' && (
-            <div>
-              <dt>Do</dt>
-              <dd>
-                <Text of={advice} /> <CopyButton text={() => advice} />
-              </dd>
-            </div>
-          )}
-        </dl>
-      ))}
-      {problem.evidence.length > 0 && (
-        <ul class="plain-list soft">
-          {problem.evidence.map((each, at) => (
-            <li key={at}>
-              <Text of={each} max={600} />
-            </li>
-          ))}
-        </ul>
-      )}
+        )}
+      </dl>
       {problem.stderr.length > 0 && (
         <>
           <h3>Its last lines on stderr</h3>
@@ -72,7 +102,7 @@ export function Failed({
       <div class="actions start">
         {may('act') && (
           <Button kind="primary" disabled={isTrying} onClick={again}>
-            {isTrying ? 'Connecting …' : 'Start again'}
+            {isTrying ? 'Connecting …' : connection.transport === 'stdio' ? 'Start again' : 'Try again'}
           </Button>
         )}
         {first > 0 && <a href={to('frame', first)}>See the frames</a>}

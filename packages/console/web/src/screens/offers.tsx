@@ -26,10 +26,10 @@ export function Offers({ connection }: { readonly connection: ConnectionView }) 
   ];
   const raw = tryRaw(JSON.stringify(capabilities));
   return (
-    <Panel title="What it offers">
+    <Panel title="What it can do">
       <dl class="facts">
         <div>
-          <dt>It offers</dt>
+          <dt>Offers</dt>
           <dd class="dots">
             {LISTS.filter(({ what }) => has.has(what)).map(({ what, one, place }) => (
               <Offer key={what} what={what} one={one} place={place} />
@@ -41,8 +41,8 @@ export function Offers({ connection }: { readonly connection: ConnectionView }) 
           </dd>
         </div>
         <div>
-          <dt>It lacks</dt>
-          <dd>{lacks.length === 0 ? '—' : lacks.join(', ')}</dd>
+          <dt>Lacks</dt>
+          <dd>{lacks.length === 0 ? 'nothing' : lacks.join(', ')}</dd>
         </div>
         <div>
           <dt>Odd</dt>

@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import type { ConnectionView } from '../../../src/contract.js';
 import { Era } from '../parts/era.js';
 import { Address } from '../parts/external.js';
-import { since } from '../parts/format.js';
+import { age, since } from '../parts/format.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
 import { upstream } from '../state/connection.js';
+import { to } from '../state/route.js';
 import { hello, may } from '../state/session.js';
 import { now } from '../state/time.js';
 import { ChooseServer } from './choose-server.js';
@@ -53,15 +54,13 @@ export function Overview() {
         </Panel>
       )}
       {verdict && !target?.file && <TryLine />}
-      {!verdict && !problem && (
-        <Loading what="Connecting to the server, and finding out which era it speaks" />
-      )}
+      {!verdict && !problem && <Asking connection={connection} />}
     </div>
   );
 }
 
 function Sub({ connection }: { readonly connection: ConnectionView }) {
-  const { serverInfo, transport, pid, state, lastAnswer, ended } = connection;
+  const { serverInfo, transport, pid, state, lastAnswer, ended, problem } = connection;
   return (
     <span class="dots">
       {serverInfo && <span>{`version ${plain(serverInfo.version, 40)}`}</span>}
@@ -71,9 +70,25 @@ function Sub({ connection }: { readonly connection: ConnectionView }) {
       {state === 'open' && lastAnswer !== undefined && (
         <span>{`answered ${since(now.value - lastAnswer)}`}</span>
       )}
-      {ended && <span>{`ended: ${plain(ended.why, 120)}`}</span>}
+      {ended && !problem && <span>{`ended: ${plain(ended.why, 120)}`}</span>}
       {serverInfo?.websiteUrl !== undefined && <Address url={serverInfo.websiteUrl} />}
     </span>
+  );
+}
+
+/** It has not answered yet: how long that takes already, and where its traces are. */
+function Asking({ connection: { began, frames, transport } }: { readonly connection: ConnectionView }) {
+  return (
+    <Panel title="Connecting …" side={<span class="soft">{age(now.value - began)}</span>} label="Connecting">
+      <p>
+        The server was asked which era it speaks. It has not answered yet.
+        {transport === 'stdio' && ' Some commands need a while for their first start.'}
+      </p>
+      <p class="dots">
+        {frames[0] > 0 && <a href={to('wire')}>See what was sent, and what came</a>}
+        <a href={to('logs')}>See its logs</a>
+      </p>
+    </Panel>
   );
 }
 

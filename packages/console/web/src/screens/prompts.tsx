@@ -31,7 +31,12 @@ export function Prompts({ server, rest }: ScreenProps) {
           return (
             <li key={name}>
               <a href={under(server, 'prompts', name)} aria-current={name === chosen ? 'page' : undefined}>
-                <span class="list-name">{plain(name, 100)}</span>
+                <span class="list-name">
+                  {plain(name, 100)}
+                  {typeof item['description'] === 'string' && (
+                    <span class="list-sub list-line">{plain(item['description'], 100)}</span>
+                  )}
+                </span>
               </a>
             </li>
           );
@@ -44,7 +49,7 @@ export function Prompts({ server, rest }: ScreenProps) {
       <Problem error={error} />
       {prompt && <Prompt key={String(prompt['name'])} item={prompt} server={server} />}
       {!prompt && (
-        <div class="hint">
+        <div class={`hint ${isLoading || items.length === 0 ? '' : 'beside-list'}`}>
           <h1 tabIndex={-1}>Prompts</h1>
           {isLoading ? (
             <Loading what="Reading the prompts" />

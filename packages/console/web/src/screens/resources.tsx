@@ -69,7 +69,7 @@ export function Resources({ server, rest }: ScreenProps) {
       {resource && <Resource key={keyOf(resource)} item={resource} server={server} />}
       {!resource && template && <Template key={keyOf(template)} item={template} server={server} />}
       {!resource && !template && (
-        <div class="hint">
+        <div class={`hint ${isLoading || isEmpty ? '' : 'beside-list'}`}>
           <h1 tabIndex={-1}>Resources</h1>
           {isLoading ? (
             <Loading what="Reading the resources" />

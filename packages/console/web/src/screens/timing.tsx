@@ -8,6 +8,7 @@ import { Empty, Loading, Problem } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { calls } from '../state/store.js';
 import { Dots } from './dots.js';
+import { under } from './screen.js';
 
 /** How long calls took, by tool: every call a dot, and a table of the same. */
 export function Timing({ server }: { readonly server: string | undefined }) {
@@ -43,7 +44,9 @@ export function Timing({ server }: { readonly server: string | undefined }) {
       <Problem error={error} />
       {!known && error === undefined && <Loading what="Reading the times" />}
       {known?.length === 0 && (
-        <Empty title="Nothing was called yet.">Call a tool; its time comes here.</Empty>
+        <Empty title="Nothing was called yet.">
+          <a href={under(server, 'tools')}>Call a tool</a>: its time comes here.
+        </Empty>
       )}
       {shown.length > 0 && (
         <Panel label="Chart">

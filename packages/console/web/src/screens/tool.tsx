@@ -59,7 +59,13 @@ export function Tool({ item, server }: { readonly item: Item; readonly server: s
     <div class="stack wide-gap">
       <ToolHead item={item} />
       <Panel label={`Arguments of ${plain(name)}`}>
-        <SchemaForm schema={schema} state={state} onChange={setState} label={`Arguments of ${name}`} />
+        <SchemaForm
+          schema={schema}
+          state={state}
+          onChange={setState}
+          label={`Arguments of ${name}`}
+          wasSent={made.length > 0}
+        />
         <div class="call-bar">
           <Button
             kind="primary"

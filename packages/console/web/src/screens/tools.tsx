@@ -5,6 +5,7 @@ import { Split } from '../parts/layout.js';
 import { Empty, Loading, Problem } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { listOf, readList } from '../state/lists.js';
+import { to } from '../state/route.js';
 import { calls } from '../state/store.js';
 import { Changes } from './changes.js';
 import { type ScreenProps, under } from './screen.js';
@@ -34,7 +35,12 @@ export function Tools({ server, rest }: ScreenProps) {
           return (
             <li key={name}>
               <a href={under(server, 'tools', name)} aria-current={name === chosen ? 'page' : undefined}>
-                <span class="list-name">{plain(name, 100)}</span>
+                <span class="list-name">
+                  {plain(name, 100)}
+                  {typeof item['description'] === 'string' && (
+                    <span class="list-sub list-line">{plain(item['description'], 100)}</span>
+                  )}
+                </span>
                 {isDestructive(item) && (
                   <span class="badge warn" title="It may change something for good">
                     ⚠<span class="unseen"> may change something</span>
@@ -66,18 +72,29 @@ export function Tools({ server, rest }: ScreenProps) {
       )}
       {!tool && isLoading && <Loading what="Reading the tools" />}
       {!tool && chosen === undefined && items.length > 0 && (
-        <div class="hint">
+        <div class="hint beside-list">
           <h1 tabIndex={-1}>Tools</h1>
-          <p class="soft">Choose a tool to see its form. `/` filters, `j` and `k` move.</p>
+          <p class="soft">
+            Choose a tool. You get a form for its arguments, and see its answer below. <kbd>/</kbd> filters
+            the list, <kbd>j</kbd> and <kbd>k</kbd> move in it.
+          </p>
         </div>
       )}
       {!isLoading && items.length === 0 && error === undefined && (
         <div class="hint">
           <h1 tabIndex={-1}>Tools</h1>
           <Empty title="It offers no tools.">
-            {page
-              ? 'The list is empty. The wire has the answer.'
-              : 'Its capabilities have no tools, or it is not connected.'}
+            {page ? (
+              <>
+                Its list is empty. <a href={to('wire')}>See the answer on the wire</a>
+              </>
+            ) : server === undefined ? (
+              <>
+                Its capabilities have no tools, or it is not connected. <a href={to()}>See the overview</a>
+              </>
+            ) : (
+              'Its capabilities have no tools, or it does not run. Its state says more.'
+            )}
           </Empty>
         </div>
       )}

@@ -1,8 +1,15 @@
-import type { VerdictView } from '../../../src/contract.js';
+import type { EraName, VerdictView } from '../../../src/contract.js';
 import { span } from '../parts/format.js';
 import { Panel } from '../parts/layout.js';
 import { Text } from '../parts/text.js';
 import { to } from '../state/route.js';
+
+/** For those who do not know eras. The steps below have what was said. */
+const ASKED: Readonly<Record<EraName, string>> = {
+  legacy:
+    'It was asked server/discover, which every modern server answers. It did not answer as one, so it was greeted in the legacy way.',
+  modern: 'It was asked server/discover, which only modern servers know, and it answered.',
+};
 
 /** How the era was found, step by step, each with the frames that show it. */
 export function Why({ verdict }: { readonly verdict: VerdictView }) {
@@ -15,9 +22,7 @@ export function Why({ verdict }: { readonly verdict: VerdictView }) {
         </span>
       }
     >
-      <p>
-        <Text of={verdict.why} />
-      </p>
+      <p>{verdict.source === 'probe' ? ASKED[verdict.era] : <Text of={verdict.why} />}</p>
       <ol class="steps">
         {verdict.steps.map(({ say, frames }, at) => (
           <li key={at}>

@@ -49,7 +49,7 @@ export function Tape({ filter, isPaused, chosen, onChoose, isFollowing, onFollow
     // A frame that a link names may be far from what is seen.
     if (chosenIndex >= 0 && box.current && !isSeen(box.current, chosenIndex))
       box.current.scrollTop = chosenIndex * ROW_HEIGHT - box.current.clientHeight / 2;
-  }, [chosen, chosenIndex >= 0]);
+  }, [chosen, chosenIndex >= 0, height]);
   const move = (by: number) => {
     const next = Math.min(length - 1, Math.max(0, chosenIndex < 0 ? length - 1 : chosenIndex + by));
     if (length === 0) return;
@@ -78,7 +78,8 @@ export function Tape({ filter, isPaused, chosen, onChoose, isFollowing, onFollow
         setTop(currentTarget.scrollTop);
         const isAtEnd =
           currentTarget.scrollTop + currentTarget.clientHeight >= currentTarget.scrollHeight - ROW_HEIGHT;
-        if (isAtEnd !== isFollowing) onFollowing(isAtEnd);
+        // While a frame is shown, the list stays where it is.
+        if (isAtEnd !== isFollowing && !(isAtEnd && chosen !== undefined)) onFollowing(isAtEnd);
       }}
     >
       <div class="tape-rows" role="presentation" style={{ height: `${length * ROW_HEIGHT}px` }}>

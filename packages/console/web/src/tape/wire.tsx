@@ -4,7 +4,9 @@ import { Button, Filter, Select } from '../parts/controls.js';
 import { count } from '../parts/format.js';
 import { Problem } from '../parts/states.js';
 import { plain } from '../parts/text.js';
+import { to } from '../state/route.js';
 import { KINDS } from '../state/rows.js';
+import { isGateway } from '../state/session.js';
 import { connections, rows } from '../state/store.js';
 import { FramePane } from './frame-view.js';
 import { SaveTrace } from './save-trace.js';
@@ -132,7 +134,15 @@ export function Wire({ chosen, onChoose, call, isSmall }: WireProps) {
       </div>
       {rows.end === 0 && (
         <p class="soft wire-empty">
-          No frame yet. What is sent and received comes here, with its exact bytes.
+          {isGateway() ? (
+            <>
+              No frame yet. Messages of clients are not kept until somebody records them:{' '}
+              <a href={to()}>start a recording below the servers</a>. The calls of this page come here by
+              themselves.
+            </>
+          ) : (
+            'No frame yet. What is sent and received comes here, with its exact bytes.'
+          )}
         </p>
       )}
     </div>
