@@ -49,7 +49,15 @@ export function clientCommand(name: string, args: string, texts: ClientCommandTe
     .configureHelp({ visibleArguments: () => [] })
     .addHelpText(
       'after',
-      [TARGET_HELP, `Without NAME, ${withoutName}.`, ...help, '', 'Examples:', ...examples.map((line) => `  ${line}`), exits].join('\n'),
+      [
+        TARGET_HELP,
+        `Without NAME, ${withoutName}.`,
+        ...help,
+        '',
+        'Examples:',
+        ...examples.map((line) => `  ${line}`),
+        exits,
+      ].join('\n'),
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();
