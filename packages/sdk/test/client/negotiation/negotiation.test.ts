@@ -441,7 +441,9 @@ describe('mode', () => {
     clock.advance(19_000);
     const error = await opening;
     expect(error).toMatchObject({ code: 'NO_COMMON_REVISION' });
-    expect(error.message).toContain('did not answer server/discover within 20000 ms, so it is a legacy server');
+    expect(error.message).toContain(
+      'did not answer server/discover within 20000 ms, so it is a legacy server',
+    );
     expect(methods(server.connections[0])).toEqual(['server/discover']);
   });
 
