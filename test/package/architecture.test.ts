@@ -46,9 +46,9 @@ describe('the names of exported types', () => {
 });
 
 describe('the grain of the sources', () => {
-  it('is at most 1020 files, and at most 15 in a folder', () => {
+  it('is at most 1060 files, and at most 15 in a folder', () => {
     expect(sources.length).toBeGreaterThan(500);
-    expect(sources.length).toBeLessThanOrEqual(1020);
+    expect(sources.length).toBeLessThanOrEqual(1060);
     const folders = new Map<string, number>();
     for (const { file } of sources) {
       const folder = file.slice(0, file.lastIndexOf('/'));
