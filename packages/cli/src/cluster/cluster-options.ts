@@ -140,9 +140,9 @@ export function readClusterPlan(options: ClusterFlags & WorkerFlags): ClusterPla
 
 /** Workers of one machine need no Redis: their parent has the store. All of them end together, so none of them waits. */
 function planOfWorker(worker: WorkerLink): ClusterPlan {
-  const { secret, store } = worker;
+  const { secret, stores } = worker;
   return {
-    join: { store: channelStore(store), secret, name: 'workers' },
+    join: { store: channelStore(stores), secret, name: 'workers' },
     drainMs: 0,
     secrets: [secret],
     worker,

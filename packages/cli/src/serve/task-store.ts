@@ -39,9 +39,9 @@ export async function openTaskStore({
   }
 }
 
-async function tasksOfParent({ tasks }: WorkerLink): Promise<TaskStore> {
+async function tasksOfParent({ stores }: WorkerLink): Promise<TaskStore> {
   const { channelTaskStore } = await import(
     '@isthmus/sdk/internal/server/tasks/channel/channel-task-store.js'
   );
-  return channelTaskStore(tasks);
+  return channelTaskStore(stores);
 }

@@ -12,16 +12,14 @@ import {
 } from '@isthmus/gateway/internal/control/index.js';
 import { controlWorkers } from '@isthmus/gateway/internal/workers/control-workers.js';
 import { type ServedStore, serveStore } from '@isthmus/sdk/internal/cluster/channel/serve-store.js';
-import { isStoreMessage } from '@isthmus/sdk/internal/cluster/channel/store-messages.js';
 import { MEMBERS_CHANNEL } from '@isthmus/sdk/internal/cluster/members.js';
 import { memoryStore } from '@isthmus/sdk/internal/cluster/memory-store.js';
 import type { ClusterStore } from '@isthmus/sdk/internal/cluster/store.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import type { StoreChannel } from '@isthmus/sdk/internal/process/remote-store/messages.js';
 import { watchTerminal } from '@isthmus/sdk/internal/server/own-process.js';
 import { serveTaskStore } from '@isthmus/sdk/internal/server/tasks/channel/serve-task-store.js';
-import { isTaskStoreMessage } from '@isthmus/sdk/internal/server/tasks/channel/task-messages.js';
 import { memoryTaskStore } from '@isthmus/sdk/internal/server/tasks/memory-store.js';
-import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Operator } from '../serve/operator.js';
 import { type Slot, type WorkerEnd, WorkerPool } from './worker-pool.js';
@@ -50,8 +48,10 @@ export async function runWorkers({ count, control }: RunWorkersOptions, operator
       ...{ folder: sockets.folder, hasControl: control },
     }),
     onStart(slot) {
-      served.set(slot, shareStore(store, slot));
-      shareTasks(tasks, slot);
+      const channel = channelTo(slot);
+      served.set(slot, serveStore(store, channel));
+      // Unless --task-store or --cluster gives them a store, the workers have the tasks of their clients in common here.
+      serveTaskStore(tasks, channel);
     },
     onReady: (slot) => {
       if (control) void controlled.inform(sockets.clientOf(slot.number));
@@ -112,27 +112,14 @@ async function openOwnControl(
   }
 }
 
-function shareStore(store: ClusterStore, { process: worker }: Slot): ServedStore {
-  return serveStore(store, {
+function channelTo({ process: worker }: Slot): StoreChannel {
+  return {
     send(message) {
       if (worker.connected) worker.send(message as object, () => {});
     },
-    onMessage: (callback) =>
-      worker.on('message', (message: unknown) => isStoreMessage(message) && callback(message)),
+    onMessage: (callback) => worker.on('message', callback),
     onClosed: (callback) => worker.once('disconnect', callback),
-  });
-}
-
-/** Unless --task-store or --cluster gives them a store, the workers have the tasks of their clients in common here. */
-function shareTasks(tasks: TaskStore, { process: worker }: Slot): void {
-  serveTaskStore(tasks, {
-    send(message) {
-      if (worker.connected) worker.send(message as object, () => {});
-    },
-    onMessage: (callback) =>
-      worker.on('message', (message: unknown) => isTaskStoreMessage(message) && callback(message)),
-    onClosed: (callback) => worker.once('disconnect', callback),
-  });
+  };
 }
 
 /** The other workers need not wait until they miss one that has ended. */

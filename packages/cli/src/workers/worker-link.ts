@@ -1,11 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { isStoreMessage, type StoreChannel } from '@isthmus/sdk/internal/cluster/channel/store-messages.js';
+import type { StoreChannel } from '@isthmus/sdk/internal/process/remote-store/messages.js';
 import type { SignalSource } from '@isthmus/sdk/internal/server/own-process.js';
-import {
-  isTaskStoreMessage,
-  type TaskStoreChannel,
-} from '@isthmus/sdk/internal/server/tasks/channel/task-messages.js';
 import type { AcceptedConnections } from '@isthmus/sdk/internal/transport/http-server/node-server.js';
 import { ParentsConnections } from './parents-connections.js';
 import { isOfWorkers, type ToParent, type ToWorker } from './worker-messages.js';
@@ -21,10 +17,8 @@ export interface WorkerLink {
   readonly speaks: boolean;
   /** Where the parent controls it. Undefined with --no-control. */
   readonly controlPath: string | undefined;
-  /** The store of the parent. */
-  readonly store: StoreChannel;
-  /** The tasks of all workers, which the parent keeps. */
-  readonly tasks: TaskStoreChannel;
+  /** The stores that the parent keeps for all workers: what a cluster has in common, and the tasks. */
+  readonly stores: StoreChannel;
   /** The connections of clients, which the parent accepts. */
   readonly connections: AcceptedConnections;
   /** The signals that the parent has passed on. */
@@ -70,16 +64,9 @@ export async function linkToParent(): Promise<WorkerLink> {
   return {
     ...{ parentPid: process.ppid, parent, secret, slot, speaks, signals, connections },
     controlPath: hasControl ? `${folder}${slot}.sock` : undefined,
-    store: {
+    stores: {
       send,
-      onMessage: (callback) =>
-        process.on('message', (message) => isStoreMessage(message) && callback(message)),
-      onClosed: (callback) => process.once('disconnect', callback),
-    },
-    tasks: {
-      send,
-      onMessage: (callback) =>
-        process.on('message', (message) => isTaskStoreMessage(message) && callback(message)),
+      onMessage: (callback) => process.on('message', callback),
       onClosed: (callback) => process.once('disconnect', callback),
     },
     owned: (exitMs) => send({ of: 'workers', kind: 'owned', exitMs }),

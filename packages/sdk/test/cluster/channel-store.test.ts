@@ -1,10 +1,9 @@
-import { MessageChannel } from 'node:worker_threads';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { channelStore } from '../../src/cluster/channel/channel-store.js';
 import { serveStore } from '../../src/cluster/channel/serve-store.js';
-import { isStoreMessage, type StoreChannel } from '../../src/cluster/channel/store-messages.js';
 import { memoryStore } from '../../src/cluster/memory-store.js';
+import { storeChannels } from '../support/store-channels.js';
 import { describeStore } from './store-contract.js';
 
 describeStore('of another process', async () => {
@@ -12,7 +11,7 @@ describeStore('of another process', async () => {
   const store = memoryStore({ clock });
   return {
     open: async () => {
-      const [here, there] = channels();
+      const [here, there] = storeChannels();
       serveStore(store, there);
       return channelStore(here);
     },
@@ -21,7 +20,7 @@ describeStore('of another process', async () => {
 });
 
 it('a store of another process fails when that process has ended, and what waits fails, too', async () => {
-  const [here, there] = channels();
+  const [here, there] = storeChannels();
   const store = channelStore(here);
   const waiting = store.read('x');
   there.close();
@@ -30,7 +29,7 @@ it('a store of another process fails when that process has ended, and what waits
 });
 
 it('a served store knows the members of the other process, and ends its subscriptions', async () => {
-  const [here, there] = channels();
+  const [here, there] = storeChannels();
   const inner = memoryStore();
   const served = serveStore(inner, there);
   const store = channelStore(here);
@@ -48,17 +47,3 @@ it('a served store knows the members of the other process, and ends its subscrip
   await store.publish('n', Buffer.from('two'));
   expect(heard).toEqual(['one']);
 });
-
-/** Two ends of a channel that copies what it carries, as one between processes does. */
-function channels(): [StoreChannel & { close(): void }, StoreChannel & { close(): void }] {
-  const { port1, port2 } = new MessageChannel();
-  onTestFinished(() => port1.close());
-  return [port1, port2].map((port) => ({
-    send: (message: unknown) => port.postMessage(message),
-    onMessage(callback: Parameters<StoreChannel['onMessage']>[0]) {
-      port.on('message', (message) => isStoreMessage(message) && callback(message));
-    },
-    onClosed: (callback: () => void) => void port.on('close', callback),
-    close: () => port.close(),
-  })) as unknown as ReturnType<typeof channels>;
-}

@@ -1,12 +1,8 @@
-import { MessageChannel } from 'node:worker_threads';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryTaskStore } from '../../../src/index.js';
 import { channelTaskStore } from '../../../src/server/tasks/channel/channel-task-store.js';
 import { serveTaskStore } from '../../../src/server/tasks/channel/serve-task-store.js';
-import {
-  isTaskStoreMessage,
-  type TaskStoreChannel,
-} from '../../../src/server/tasks/channel/task-messages.js';
+import { storeChannels } from '../../support/store-channels.js';
 import { recordOf, taskStoreContract } from '../../support/task-store-contract.js';
 
 const ROOM = { maxTasks: 100, maxBytes: 1_000_000 };
@@ -14,7 +10,7 @@ const ROOM = { maxTasks: 100, maxBytes: 1_000_000 };
 let inner = memoryTaskStore();
 taskStoreContract('of another process', {
   async open() {
-    const [here, there] = channels();
+    const [here, there] = storeChannels();
     serveTaskStore(inner, there);
     return channelTaskStore(here);
   },
@@ -24,7 +20,7 @@ taskStoreContract('of another process', {
 });
 
 it('a store of another process fails when that process has ended, and what waits fails, too', async () => {
-  const [here, there] = channels();
+  const [here, there] = storeChannels();
   const store = channelTaskStore(here);
   const waiting = store.get('a');
   there.close();
@@ -33,7 +29,7 @@ it('a store of another process fails when that process has ended, and what waits
 });
 
 it('a process that has ended does not live any more, whatever its lease says', async () => {
-  const [here, there] = channels();
+  const [here, there] = storeChannels();
   const kept = memoryTaskStore();
   const hasEnded = new Promise<void>((resolve) => there.onClosed(resolve));
   serveTaskStore(kept, there);
@@ -51,7 +47,7 @@ it('a process that has ended does not live any more, whatever its lease says', a
 });
 
 it('a store that cannot do its work says why to the other process, and goes on', async () => {
-  const [here, there] = channels();
+  const [here, there] = storeChannels();
   const kept = memoryTaskStore();
   serveTaskStore({ ...kept, get: () => Promise.reject(new Error('the disk is full')) }, there);
   const store = channelTaskStore(here);
@@ -60,25 +56,9 @@ it('a store that cannot do its work says why to the other process, and goes on',
 });
 
 it('only operations of the store are done', async () => {
-  const [here, there] = channels();
+  const [here, there] = storeChannels();
   serveTaskStore(memoryTaskStore(), there);
   const answer = new Promise((resolve) => here.onMessage(resolve));
-  here.send({ of: 'tasks', kind: 'do', id: 1, operation: 'close' as 'get', args: [] });
+  here.send({ of: 'tasks', kind: 'do', id: 1, operation: 'close', args: [] });
   expect(await answer).toEqual({ of: 'tasks', kind: 'failed', id: 1, why: 'there is no operation close' });
 });
-
-type Ending = TaskStoreChannel & { close(): void };
-
-/** Two ends of a channel that copies what it carries, as one between processes does. */
-function channels(): [Ending, Ending] {
-  const { port1, port2 } = new MessageChannel();
-  onTestFinished(() => port1.close());
-  return [port1, port2].map((port) => ({
-    send: (message: unknown) => port.postMessage(message),
-    onMessage(callback: Parameters<TaskStoreChannel['onMessage']>[0]) {
-      port.on('message', (message) => isTaskStoreMessage(message) && callback(message));
-    },
-    onClosed: (callback: () => void) => void port.on('close', callback),
-    close: () => port.close(),
-  })) as unknown as [Ending, Ending];
-}
