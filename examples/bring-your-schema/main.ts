@@ -38,7 +38,7 @@ const { tools } = (await request('tools/list')) as { tools: Tool[] };
 assert.equal(tools.length, 4);
 
 for (const { name, inputSchema, outputSchema } of tools) {
-  // Clients see JSON Schema, whoever wrote it.
+  // Clients see JSON Schema, with every library.
   assert.deepEqual(inputSchema.required, ['city']);
   assert.equal(inputSchema.properties.days['minimum'], 1);
   assert.equal(outputSchema['type'], 'object');

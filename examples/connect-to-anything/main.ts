@@ -31,7 +31,7 @@ for (const [kind, era] of Object.entries(expected)) {
   assert.equal(client.verdict.source, 'cache');
 }
 
-// Whoever insists gets what was asked for, or an error that says why not.
+// A client that insists gets what it asked for, or an error that says why not.
 {
   await using client = await connect(start('isthmus'), { mode: '2025-06-18', cache: false });
   assert.equal(client.revision, '2025-06-18');

@@ -29,7 +29,7 @@ await using served = await serve(
 const url = served.addresses[0]!;
 console.log(`Serving ${url}`);
 
-// Nobody comes in without a token, and the body is not even read.
+// A request without a token is refused, and its body is not read.
 const stranger = await fetch(url, { method: 'POST', body: '{}' });
 assert.equal(stranger.status, 401);
 assert.equal(stranger.headers.get('www-authenticate'), 'Bearer');

@@ -23,7 +23,7 @@ const ben = host.conversation('kitchen', {
   answers: { elicit: () => ({ action: 'accept', content: { dish: 'salad' } }) },
 });
 
-// They order at the same time. There is one process, and nobody gets what the other ordered.
+// They order at the same time. There is one process, and each gets what it has ordered.
 const orders = await Promise.all([anna, ben].map((guest) => textOf(guest, 'order')));
 console.log(`Anna: ${orders[0]}. Ben: ${orders[1]}.`);
 assert.deepEqual(orders, ['One soup', 'One salad']);

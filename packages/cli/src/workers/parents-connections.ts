@@ -27,7 +27,7 @@ export class ParentsConnections implements AcceptedConnections {
     this.#places.set(id, { server, port: asked });
     this.#send({ of: 'workers', kind: 'listen', id, host, port });
     const real = await asked.promise;
-    // Node watches the connections of a server that listens, and closes it in order. So it listens where nobody connects.
+    // Node watches the connections of a server that listens, and closes it in order. So it listens where no client connects.
     const own = `${this.#folder}${process.pid}-${id}.sock`;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -2,7 +2,7 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 
 /**
  * Whether somebody looks: a page is open, a recording runs, or a page has asked for something in the last five minutes (a
- * page that is hidden lets go of its stream). While nobody does, there is no timer.
+ * page that is hidden lets go of its stream). While no page looks, there is no timer.
  */
 export class Attention {
   readonly #clock: Clock;

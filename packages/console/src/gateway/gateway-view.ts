@@ -39,7 +39,7 @@ export interface GatewayView {
   /** A server with all that stands in front of it. Throws for an unknown name. */
   service(name: string): Service;
   /**
-   * Whom the server takes a person of the console for. Undefined: nobody in particular, as all clients of this gateway.
+   * Whom the server takes a person of the console for. Undefined: no principal, as all clients of this gateway.
    * Throws where the person cannot call it without taking it from others.
    */
   principalFor(name: string, who: string): string | undefined;

@@ -55,7 +55,7 @@ export class QuestionStore {
     open.resolve(result.value);
   }
 
-  /** Nobody can answer any more. */
+  /** It cannot be answered any more. */
   close(): void {
     for (const { view, reject } of [...this.#open.values()]) {
       this.#end(view, 'ended', undefined);

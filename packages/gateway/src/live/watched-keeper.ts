@@ -11,7 +11,7 @@ export interface SessionNews {
   ended(session: WatchedKeeper): void;
 }
 
-/** Tells about a legacy session. It keeps little, since there may be thousands of sessions while nobody looks. */
+/** Tells about a legacy session. It keeps little, since there may be thousands of sessions while no page looks. */
 export class WatchedKeeper implements SessionKeeper {
   readonly id: number;
   readonly #keeper: SessionKeeper;

@@ -68,7 +68,7 @@ export type LoginEvent =
       readonly isAway: boolean;
       /** The user did not finish it in time. */
       readonly isLate: boolean;
-      /** The login was not begun, since nobody has said that this authorization server may get the client secret. */
+      /** The login was not begun, since it is not configured that this authorization server may get the client secret. */
       readonly untrustedIssuer?: string | undefined;
     };
 

@@ -33,7 +33,7 @@ export class UserLogins implements LoginManager {
   readonly #running = new Map<string, RunningLogin>();
   /** For requests, by URL and options. All who use the same one share its renewals. */
   readonly #used = new Map<string, Promise<ServerLogin>>();
-  /** When logins that nobody typed a command for were begun, by key. */
+  /** When logins that began without a command of the user were begun, by key. */
   readonly #begun = new Map<string, readonly number[]>();
 
   constructor({ onChange = () => {} }: UserLoginsOptions = {}) {

@@ -134,7 +134,7 @@ function Sides({ row }: { readonly row: CallRow }) {
   return row.upstream ? <Era era={row.upstream.era} /> : null;
 }
 
-/** A cancel button that flashes by helps nobody: it comes after a second. `.` works at once. */
+/** A cancel button that flashes by does not help: it comes after a second. `.` works at once. */
 function Running({ row, onCancel }: { readonly row: CallRow; readonly onCancel: () => void }) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

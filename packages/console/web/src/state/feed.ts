@@ -131,7 +131,7 @@ export function retryNow(): void {
   wake();
 }
 
-/** Browsers give a host six connections: a tab that nobody has seen for 30 s lets go of its stream. */
+/** Browsers give a host six connections: a tab that was hidden for 30 s lets go of its stream. */
 function whenHidden(action: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = () => {

@@ -131,7 +131,7 @@ export class LegacyClientDialect implements ClientDialect, LegacySession {
       case 'notifications/elicitation/complete':
         return this.#elicited(params['elicitationId']);
       case 'notifications/tasks/status':
-        // Whoever follows a task asks for its state (TASK-L-061).
+        // The follower of a task asks for its state (TASK-L-061).
         return;
       default: {
         const change = changeOf(method, params);

@@ -98,7 +98,7 @@ export class SessionStreams {
 
   /**
    * Continues a stream of an earlier process. The standing stream goes on here. Requests of other streams that have no
-   * answer in the log may have been executed, and nobody works on them any more. The log may miss the end of a stream, and
+   * answer in the log may have been executed, and no process works on them any more. The log may miss the end of a stream, and
    * the store may have lost all of it: the id of the event says which requests the client waits for.
    */
   #resumePast(
