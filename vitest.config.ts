@@ -162,9 +162,9 @@ export default defineConfig({
     // Most tests wait for processes and sockets: on two cores, four files at a time take little more than two.
     maxWorkers: 2 * Math.max(2, availableParallelism() - 1),
     // Real processes on two cores: a slow machine is not a failure, a hang is. The long run does more in a test.
-    testTimeout: wantsLong ? 120_000 : 30_000,
+    testTimeout: wantsLong ? 120_000 : 60_000,
     hookTimeout: wantsLong ? 120_000 : 60_000,
-    expect: { poll: { timeout: wantsLong ? 60_000 : 20_000, interval: 10 } },
+    expect: { poll: { timeout: wantsLong ? 60_000 : 30_000, interval: 10 } },
     projects: [
       {
         extends: true,
