@@ -52,12 +52,13 @@ export async function withGateway<T>(
   { address }: ControlContext,
   work: (client: ControlClient) => Promise<T>,
 ): Promise<T> {
-  const { socket, pid, server } = options;
+  const { socket, pid, server, all } = options;
   const client = await connectGateway(
     {
       ...(socket !== undefined && { socket }),
       ...(pid !== undefined && { pid }),
       ...(server !== undefined && { server }),
+      ...(all !== undefined && { all }),
     },
     address,
   );

@@ -16,6 +16,8 @@ export interface GatewayChoice {
   readonly pid?: number;
   /** The subject of the command. Of several gateways, the only one with this server is chosen. */
   readonly server?: string;
+  /** All processes of a cluster are meant. Any of them asks the others. */
+  readonly all?: boolean;
 }
 
 /** A client of the chosen gateway. Fails with advice when there is none, or more than one. */
@@ -29,13 +31,20 @@ export async function connectGateway(
   const chosen = choose(found, choice);
   const served = chosen.filter(({ isDaemon }) => !isDaemon);
   // Without a name, the gateway is meant, and not the daemon of `isthmus attach`.
-  const [only] = chosen.length === 1 ? chosen : served.length === 1 ? served : [];
+  const isServed = served.length === 1 || (choice.all === true && isOneCluster(served));
+  const [only] = chosen.length === 1 ? chosen : isServed ? served : [];
   if (only) return controlClient(only.path);
   if (chosen.length === 0) throw noGateway(found, choice);
   throw usageError('Several gateways are running', 'Choose one with --pid PID or --socket PATH', [
     'gateways:',
     ...chosen.map((each) => `  ${describe(each)}`),
   ]);
+}
+
+/** Whether each of these is a process of the same cluster. Pure. */
+export function isOneCluster(gateways: readonly FoundGateway[]): boolean {
+  const members = new Set(gateways[0]?.status?.cluster?.members.map(({ replica }) => replica));
+  return gateways.every(({ status }) => status?.cluster && members.has(status.cluster.replica));
 }
 
 /** All gateways of this user, or those of the folder of `--socket`. */

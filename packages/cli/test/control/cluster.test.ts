@@ -7,6 +7,11 @@ import { runStatus } from '../../src/commands/gateway/status.js';
 import { problemsOf } from '../../src/control/render-cluster.js';
 import { freePlace, openFake, work } from '../support/control.js';
 
+const OF_ONE_CLUSTER = ['aaaaaaaa', 'bbbbbbbb'].map((replica) => ({
+  ...{ replica, host: 'web-1', address: `http://${replica}:1`, version: '0.1.0' },
+  ...{ state: 'ready' as const, startedAt: '2026-07-28T09:30:00.000Z' },
+}));
+
 /** What one process of a cluster says. */
 function member(replica: string, more: Partial<GatewayStatus> = {}, digest = 'same'): MemberAnswer {
   const cluster = {
@@ -20,7 +25,7 @@ function member(replica: string, more: Partial<GatewayStatus> = {}, digest = 'sa
       adopted: 1,
     },
     store: { kind: 'redis' as const, up: true, latencyMs: 1, failures: 0 },
-    members: [],
+    members: OF_ONE_CLUSTER,
     definitions: { notes: digest },
     placements: { notes: { placement: 'one' as const, seat: 'everybody' as const, home: 'aaaaaaaa' } },
   };
@@ -38,6 +43,26 @@ describe('the processes of a cluster', () => {
     expect(stdout).toContain('Everything is ok: 2 processes.');
     expect(code).toBe(0);
     expect(gateway.asked.at(-1)).toBe('members status');
+  });
+
+  it('need no choice with --all if they run on one machine: any of them is asked', async () => {
+    const place = freePlace();
+    const said = ['aaaaaaaa', 'bbbbbbbb', 'cccccccc'].map((replica) => member(replica));
+    const statuses = said.map(({ answer }, at) => ({ ...(answer as GatewayStatus), pid: at + 1 }));
+    await openFake(place, { status: statuses[0]!, members: said.slice(0, 2) }, 'one');
+    await openFake(place, { status: statuses[1]!, members: said.slice(0, 2) }, 'two');
+    const all = await work((context) => runStatus(undefined, { all: true }, context), place);
+    expect({ code: all.code, stdout: all.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('Everything is ok: 2 processes.'),
+    });
+    const several = 'Several gateways are running';
+    const one = await work((context) => runStatus(undefined, { json: true }, context), place);
+    expect(one.error?.message).toBe(several);
+    // The third is of another cluster.
+    await openFake(place, { status: statuses[2]! }, 'three');
+    const others = await work((context) => runStatus(undefined, { all: true }, context), place);
+    expect(others.error?.message).toBe(several);
   });
 
   it.each([

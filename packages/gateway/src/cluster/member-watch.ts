@@ -15,7 +15,7 @@ export interface MemberWatchOptions {
 /** Greets each process of the cluster that comes, and tells the operator what is wrong with it. */
 export class MemberWatch {
   readonly #options: MemberWatchOptions;
-  /** Those that were there lately. */
+  /** Those that are there, and those that have gone within the last minute. */
   readonly #seen = new Map<string, SeenMember>();
   /** What was said already. */
   readonly #said = new Set<string>();
@@ -33,14 +33,18 @@ export class MemberWatch {
     const at = clock.now();
     for (const member of cluster.members.all) {
       const isNew = !this.#seen.has(member.id);
-      this.#seen.set(member.id, { member, at });
+      this.#seen.set(member.id, { member });
       if (cluster.members.isSelf(member.id)) continue;
       if (isNew) void this.#greet(member, 0);
       this.#compare(member);
     }
     for (const id of cluster.members.strangers)
       this.#say(`${id} ${WRONG_SECRET}`, describeStranger(id, cluster.name));
-    for (const [id, seen] of this.#seen) if (at - seen.at > MISSED_MS) this.#seen.delete(id);
+    for (const [id, seen] of this.#seen) {
+      if (cluster.members.find(id)) continue;
+      seen.goneAt ??= at;
+      if (at - seen.goneAt > MISSED_MS) this.#seen.delete(id);
+    }
   }
 
   /** Those that vanished within the last minute. A member that drained has left as it was told to. */
@@ -104,7 +108,8 @@ export class MemberWatch {
 
 interface SeenMember {
   readonly member: Member;
-  readonly at: number;
+  /** When it was found to be gone. */
+  goneAt?: number;
 }
 
 function describeUnreachable({ id, host, address }: Member, why: string): string {
