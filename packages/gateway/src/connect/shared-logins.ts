@@ -67,7 +67,9 @@ async function takeLock(store: ClusterStore, name: string, clock: Clock): Promis
     }
     if (found.kind === 'mine') {
       const { epoch } = found;
-      return () => store.release(name, { by, epoch }).catch(() => {});
+      return async () => {
+        await store.release(name, { by, epoch }).catch(() => {});
+      };
     }
     if (clock.now() >= until) {
       throw new IsthmusError('TIMED_OUT', 'Another member of the cluster works on this login for too long');

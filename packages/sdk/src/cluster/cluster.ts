@@ -108,19 +108,19 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
     },
     [Symbol.asyncDispose]: () => cluster.leave(),
   };
-  for (let attempt = 1; !(await members.join()); attempt += 1) {
-    if (attempt < JOIN_ATTEMPTS) {
-      await new Promise<void>((resolve) => void clock.after(JOIN_PAUSE_MS, resolve));
-      continue;
-    }
-    const why = members.problem ?? 'its store does not answer';
-    await cluster.leave();
-    throw new IsthmusError('ADDRESS_UNAVAILABLE', `The cluster ${name} cannot be joined: ${why}`);
+  const until = clock.now() + JOIN_MS;
+  let hasJoined = await members.join();
+  while (!hasJoined && clock.now() < until) {
+    await new Promise<void>((resolve) => void clock.after(JOIN_PAUSE_MS, resolve));
+    hasJoined = await members.refresh();
   }
-  return cluster;
+  if (hasJoined) return cluster;
+  const why = members.problem ?? 'its store does not answer';
+  await cluster.leave();
+  throw new IsthmusError('ADDRESS_UNAVAILABLE', `The cluster ${name} cannot be joined: ${why}`);
 }
 
 /** Members of another version of this number do not talk to each other. */
 export const PEER_PROTOCOL = 1;
-const JOIN_ATTEMPTS = 40;
+const JOIN_MS = 10_000;
 const JOIN_PAUSE_MS = 250;

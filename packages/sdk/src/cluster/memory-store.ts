@@ -77,9 +77,10 @@ class MemoryStore implements ClusterStore {
     return keys.filter((key) => !this.#records.extend(key, now, now + ttlMs));
   }
 
-  async release(key: string, { by, epoch }: RecordOwner): Promise<void> {
+  async release(key: string, { by, epoch }: RecordOwner): Promise<boolean> {
     const record = this.#records.get(key, this.#clock.now());
     if (record?.owner === by && record.epoch === epoch) record.owner = '';
+    return record !== undefined;
   }
 
   async drop(key: string, { epoch }: Pick<RecordOwner, 'epoch'>): Promise<void> {

@@ -139,10 +139,26 @@ export class OwnedSessions {
   release(id: string): void {
     const ownership = this.#forget(id);
     if (!ownership) return;
-    const releasing = (ownership.writing ?? Promise.resolve())
-      .then(() => this.giveBack(id, ownership.epoch))
-      .finally(() => this.#releasing.delete(releasing));
+    const releasing = this.#release(ownership).finally(() => this.#releasing.delete(releasing));
     this.#releasing.add(releasing);
+  }
+
+  /** A record that was not written yet, or that the store has lost, is written first: nobody else would write it later. */
+  async #release(ownership: Ownership): Promise<void> {
+    const { store, members, clock } = this.#options;
+    const key = sessionKey(ownership.session.id);
+    await ownership.writing;
+    const until = clock.now() + RELEASE_MS;
+    for (let isMissing = ownership.isStale; clock.now() < until; ) {
+      try {
+        if (isMissing && !(await this.#put(key, ownership))) return;
+        if (await store.release(key, { by: members.self, epoch: ownership.epoch })) return;
+        isMissing = true;
+      } catch {
+        if (!members.mayReachStoreSoon) return;
+        await new Promise<void>((resolve) => void clock.after(RELEASE_PAUSE_MS, resolve));
+      }
+    }
   }
 
   /** Gives a session up that was claimed, and not taken over. */
@@ -185,16 +201,12 @@ export class OwnedSessions {
   }
 
   async #writeAll(ownership: Ownership): Promise<void> {
-    const { store, members, keys } = this.#options;
     const { session } = ownership;
     const key = sessionKey(session.id);
     while (ownership.isStale && this.#owned.get(session.id) === ownership) {
       ownership.isStale = false;
-      const value = keys.sealer('record', key).seal(Buffer.from(JSON.stringify(session.record())));
       try {
-        const { epoch } = ownership;
-        const isOurs = await store.put(key, { by: members.self, epoch, value, ttlMs: session.ttlMs });
-        if (!isOurs) this.#lose(ownership);
+        if (!(await this.#put(key, ownership))) this.#lose(ownership);
       } catch {
         // The store is away or full. What it has lost is written again after a doubt, and this one after a while.
         ownership.isStale = true;
@@ -202,6 +214,12 @@ export class OwnedSessions {
         return;
       }
     }
+  }
+
+  #put(key: string, { session, epoch }: Ownership): Promise<boolean> {
+    const { store, members, keys } = this.#options;
+    const value = keys.sealer('record', key).seal(Buffer.from(JSON.stringify(session.record())));
+    return store.put(key, { by: members.self, epoch, value, ttlMs: session.ttlMs });
   }
 
   #writeLater(ownership: Ownership): void {
@@ -291,5 +309,8 @@ const TOUCH_EVERY_MS = 4 * 60_000;
 const RETRY_EVERY_MS = 1000;
 const OPEN_MS = 1000;
 const OPEN_PAUSE_MS = 50;
+/** How long a process that ends waits for a store that was lost a moment ago. */
+const RELEASE_MS = 2000;
+const RELEASE_PAUSE_MS = 100;
 /** How many records are written or asked for at once. */
 const AT_ONCE = 100;

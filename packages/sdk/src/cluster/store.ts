@@ -19,8 +19,11 @@ export interface ClusterStore {
   put(key: string, record: RecordPut): Promise<boolean>;
   /** Keeps records for another `ttlMs`. Returns the keys that the store does not have (any more). */
   touch(keys: readonly string[], ttlMs: number): Promise<readonly string[]>;
-  /** Gives a record up: the next claim gets it. Has no effect on a record of a later epoch. */
-  release(key: string, owner: RecordOwner): Promise<void>;
+  /**
+   * Gives a record up: the next claim gets it. Has no effect on a record of a later epoch. False: the store does not have
+   * the record (any more).
+   */
+  release(key: string, owner: RecordOwner): Promise<boolean>;
   /** Deletes a record and its log. Has no effect on a record of a later epoch. */
   drop(key: string, owner: Pick<RecordOwner, 'epoch'>): Promise<void>;
 

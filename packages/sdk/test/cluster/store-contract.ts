@@ -100,10 +100,11 @@ export function describeStore(name: string, start: () => Promise<StoreUnderTest>
     it('gives a released record to whoever claims it, and keeps the epoch', async () => {
       const store = await (await start()).open();
       await store.put('s', { by: 'a', epoch: 4, value: bytes('one'), ttlMs: 5000 });
-      await store.release('s', { by: 'b', epoch: 4 });
-      await store.release('s', { by: 'a', epoch: 3 });
+      expect(await store.release('other', { by: 'a', epoch: 4 })).toBe(false);
+      expect(await store.release('s', { by: 'b', epoch: 4 })).toBe(true);
+      expect(await store.release('s', { by: 'a', epoch: 3 })).toBe(true);
       expect(await store.claim('s', { by: 'b', ttlMs: 5000 })).toMatchObject({ kind: 'held', by: 'a' });
-      await store.release('s', { by: 'a', epoch: 4 });
+      expect(await store.release('s', { by: 'a', epoch: 4 })).toBe(true);
       expect(await store.claim('s', { by: 'b', ttlMs: 5000 })).toMatchObject({ kind: 'mine', epoch: 5 });
     });
 

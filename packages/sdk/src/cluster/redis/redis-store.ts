@@ -118,8 +118,8 @@ class RedisStore implements ClusterStore {
     return keys.filter((_, index) => found[index] !== 1);
   }
 
-  async release(key: string, { by, epoch }: RecordOwner): Promise<void> {
-    await this.#run(RELEASE, [this.#record(key)], [by, String(epoch)]);
+  async release(key: string, { by, epoch }: RecordOwner): Promise<boolean> {
+    return (await this.#run(RELEASE, [this.#record(key)], [by, String(epoch)])) === 1;
   }
 
   async drop(key: string, { epoch }: Pick<RecordOwner, 'epoch'>): Promise<void> {

@@ -93,9 +93,10 @@ return 1
 /** KEYS: record. ARGV: ttl. */
 export const TOUCH = script(`return redis.call('PEXPIRE', KEYS[1], ARGV[1])`);
 
-/** KEYS: record. ARGV: by, epoch. */
+/** KEYS: record. ARGV: by, epoch. Returns whether there is a record. */
 export const RELEASE = script(`
 local owner, epoch = unpack(redis.call('HMGET', KEYS[1], 'o', 'e'))
+if not epoch then return 0 end
 if owner == ARGV[1] and epoch == ARGV[2] then redis.call('HSET', KEYS[1], 'o', '') end
 return 1
 `);
