@@ -20,7 +20,7 @@ export type BlockKind =
   | 'illustration';
 
 /** Pages that are read from top to bottom as one work in one folder: every file is written, every command runs. */
-export const STORIES = ['README.md', 'docs/getting-started.md', ...guides()];
+export const STORIES = ['README.md', 'docs/getting-started.md', 'docs/tasks.md', ...guides()];
 
 /** Blocks of reference pages that have nothing to run, by their first line. */
 const ILLUSTRATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

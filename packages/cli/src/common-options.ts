@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitHelp } from './cli-error.js';
 import { type AuthFlags, authOptions } from './login/auth-options.js';
-import { TARGET_HELP } from './target.js';
+import { ADDRESS_HELP, TARGET_HELP } from './target.js';
 
 /** The options of every command that connects to a server. */
 export interface CommonOptions extends AuthFlags {
@@ -29,6 +29,8 @@ interface ClientCommandTexts {
   readonly withoutName?: string;
   /** Common options that the command does not have. */
   readonly without?: readonly ('--era' | '--stderr')[];
+  /** The server must run already: the command does not start one. */
+  readonly needsAddress?: boolean;
 }
 
 /** A command that connects to a server. Its action parses the arguments, since TARGET may be a command after `--`. */
@@ -36,12 +38,14 @@ export function clientCommand(name: string, args: string, texts: ClientCommandTe
   const { description, examples, help = [], without = [], withoutName = 'the names are listed' } = texts;
   const first = texts.usage === undefined ? '' : `${texts.usage} `;
   const exits = texts.exits ?? exitHelp(texts.failed);
+  const { needsAddress = false } = texts;
+  const behind = `isthmus ${name} ${first}${args.trimStart()}${args === '' ? '' : ' '}[options] -- COMMAND ARGS…`;
   const command = new Command(name)
     .description(description)
     .usage(
       [
         `${first}TARGET${args} [options]`,
-        `isthmus ${name} ${first}${args.trimStart()}${args === '' ? '' : ' '}[options] -- COMMAND ARGS…`,
+        ...(needsAddress ? [] : [behind]),
         `isthmus ${name} ${first}--config FILE ${texts.withoutName === undefined ? 'NAME' : '[NAME]'}${args} [options]`,
       ].join('\n       '),
     )
@@ -50,7 +54,7 @@ export function clientCommand(name: string, args: string, texts: ClientCommandTe
     .addHelpText(
       'after',
       [
-        TARGET_HELP,
+        needsAddress ? ADDRESS_HELP : TARGET_HELP,
         `Without NAME, ${withoutName}.`,
         ...help,
         '',
@@ -61,11 +65,15 @@ export function clientCommand(name: string, args: string, texts: ClientCommandTe
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();
+  const left: readonly string[] = needsAddress ? [...without, ...OF_COMMANDS] : without;
   for (const option of commonOptions(texts.timeout ?? TIMEOUT)) {
-    if (!without.some((flag) => flag === option.long)) command.addOption(option);
+    if (!left.includes(option.long ?? '')) command.addOption(option);
   }
   return command;
 }
+
+/** They say how a server is started. */
+const OF_COMMANDS = ['--cwd', '--env', '--stderr'];
 
 const TIMEOUT =
   'limit for connecting, and for each answer (default: 30000 to connect, and 60000 without an answer or progress)';

@@ -159,6 +159,12 @@ requests). To start a server and talk to it over its stdin and stdout, omit TARG
 end, after --. It gets a clean environment; pass variables with --env. For a server of a configuration file
 (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) write --config FILE NAME instead of TARGET.`;
 
+/** For commands that do not start servers. */
+export const ADDRESS_HELP = `
+TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server that runs (--header adds headers to its
+requests). For a server of a configuration file (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) that has a URL
+write --config FILE NAME instead of TARGET.`;
+
 const ADDRESS = /^(unix:|tcp:\/\/)/;
 const URL_TARGET = /^https?:\/\//i;
 const TARGET_HINT =

@@ -72,6 +72,8 @@ describe('isthmus call --task and isthmus task', () => {
       2,
       expect.stringContaining('A server that is started by this command ends with it, and so do its tasks'),
     ]);
+    const { stdout: help } = await isthmus('task', '--help');
+    expect(help).not.toMatch(/-- COMMAND|--cwd|--env|--stderr/);
     const action = await isthmus('task', 'unix:/tmp/none', 'look', 'x');
     expect([action.code, action.stderr]).toEqual([2, expect.stringContaining('"look" is not an action')]);
     const id = await isthmus('task', 'unix:/tmp/none', 'get');

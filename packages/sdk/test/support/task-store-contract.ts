@@ -214,6 +214,16 @@ export function taskStoreContract(
       expect(await store.get('a')).toMatchObject({ status: 'completed' });
     });
 
+    it('counts bytes, and not characters', async () => {
+      const bounds = { maxTasks: 100, maxBytes: 3000 };
+      for (const id of ['a', 'b']) {
+        await store.create(recordOf(id), bounds);
+        await store.replace(ended(recordOf(id), { outcome: { result: { text: '–'.repeat(500) } } }), bounds);
+      }
+      expect(await store.get('a')).toBeUndefined();
+      expect(await store.get('b')).toMatchObject({ status: 'completed' });
+    });
+
     it('can be closed twice', async () => {
       await store.close();
       await store.close();

@@ -15,6 +15,7 @@ import { type CallCommandOptions, showResult, withRequestOptions } from '../call
 export function taskCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('task', ' get|wait|cancel ID', {
     description: 'Look at a task of a server, wait for its result, or cancel it.',
+    needsAddress: true,
     failed: 'the task has failed, was cancelled, or its tool reported an error',
     timeout:
       'limit for connecting, for each answer, and for the end of the task (default: no limit for its end)',
@@ -159,7 +160,7 @@ export function refuseCommand(target: CommandTarget): void {
   if (target.kind !== 'command') return;
   throw usageError(
     'A server that is started by this command ends with it, and so do its tasks',
-    'Serve it with isthmus serve, and give the address',
+    'Serve it in another terminal with isthmus serve -- COMMAND ARGS…, and give the address that serve prints',
   );
 }
 

@@ -81,6 +81,7 @@ class FollowedTask {
     if (status === 'completed') {
       // A handle has no result: the next poll brings it.
       if (isTaskHandle(this.#state)) return undefined;
+      this.#report();
       if (isJsonObject(result)) return result;
       throw new IsthmusError('INVALID_RESULT', 'The task is completed and has no result', { sent: 'maybe' });
     }

@@ -130,7 +130,7 @@ function firstExcept(ids: Iterable<string>, spared: string): string | undefined 
 }
 
 function sizeOf(record: TaskRecord): number {
-  return JSON.stringify(record).length;
+  return Buffer.byteLength(JSON.stringify(record));
 }
 
 function isAfter(a: Pick<TaskRecord, 'createdAt' | 'id'>, b: Pick<TaskRecord, 'createdAt' | 'id'>): boolean {

@@ -38,7 +38,7 @@ function toTask(record: TaskRecord, now: number): Task {
 export function toLegacyTask(record: TaskRecord, now: number): LegacyTask {
   const { status, ttlMs, pollIntervalMs, statusMessage, ...rest } = toTask(record, now);
   const problem = problemOf(record);
-  const message = statusMessage ?? problem;
+  const message = problem ?? statusMessage;
   return {
     ...rest,
     status: problem === undefined ? status : 'failed',

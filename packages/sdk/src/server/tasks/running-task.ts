@@ -59,7 +59,7 @@ export class RunningTask {
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
     if (this.#hasEnded) return Promise.reject(taskIsOver());
     const { clock, maxTtlMs } = this.#context.settings;
-    const giveBack = this.#context.takeBytes(JSON.stringify(request).length);
+    const giveBack = this.#context.takeBytes(Buffer.byteLength(JSON.stringify(request)));
     if (!giveBack) return Promise.reject(tooLarge());
     this.#asked += 1;
     const key = `${KEY_NAMES[request.method]}-${this.#asked}`;
@@ -113,14 +113,17 @@ export class RunningTask {
   async #finish(end: TaskEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#end(taskIsOver());
-    const change: TaskChange =
-      end === 'cancelled'
-        ? { status: 'cancelled', cancelRequested: true }
-        : 'error' in end
-          ? { status: 'failed', statusMessage: end.error.message.slice(0, MAX_MESSAGE), outcome: end }
-          : { status: 'completed', outcome: end };
-    const record = await this.#persist(change);
+    const record = await this.#persist(this.#ended(end));
     if (record) this.#tell(record);
+  }
+
+  /** The last message stays, also if it was not written because it came soon after another one. */
+  #ended(end: TaskEnd): TaskChange {
+    const said = this.#message === undefined ? {} : { statusMessage: this.#message };
+    if (end === 'cancelled') return { ...said, status: 'cancelled', cancelRequested: true };
+    if ('error' in end)
+      return { status: 'failed', statusMessage: end.error.message.slice(0, MAX_MESSAGE), outcome: end };
+    return { ...said, status: 'completed', outcome: end };
   }
 
   /** The server has stopped. What is not in the store by now will not get there. */

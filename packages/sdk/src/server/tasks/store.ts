@@ -76,7 +76,7 @@ export interface TaskPosition {
 /** The most that is read for one page of a list: records contain results, which may be large. */
 export interface TaskPageLimit {
   readonly tasks: number;
-  /** Of the records, as JSON. */
+  /** Of the records, as JSON in UTF-8. */
   readonly bytes: number;
 }
 
@@ -101,7 +101,7 @@ export function countOnPage(sizes: readonly number[], limit: TaskPageLimit): num
 /** How much a store may keep. */
 export interface TaskBounds {
   readonly maxTasks: number;
-  /** Of all records, as JSON. */
+  /** Of all records, as JSON in UTF-8. */
   readonly maxBytes: number;
 }
 

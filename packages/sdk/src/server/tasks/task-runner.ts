@@ -237,8 +237,9 @@ export class TaskRunner {
     const limit = Math.floor(this.settings.bounds.maxBytes / 16);
     try {
       const text = JSON.stringify(result);
-      if (text.length <= limit) return { result: JSON.parse(text) as JsonObject };
-      const message = `The result has ${text.length} characters, and the result of a task can have ${limit}`;
+      const bytes = Buffer.byteLength(text);
+      if (bytes <= limit) return { result: JSON.parse(text) as JsonObject };
+      const message = `The result has ${bytes} bytes, and the result of a task can have ${limit}`;
       return { error: { code: ErrorCode.InternalError, message } };
     } catch (error) {
       return { error: { code: ErrorCode.InternalError, message: messageOf(error) } };

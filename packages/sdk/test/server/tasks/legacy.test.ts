@@ -107,7 +107,8 @@ describe('a task of 2025-11-25', () => {
 
   it('has failed if the tool reports an error, and gives the same error as the plain call (TASK-L-035, TASK-L-041)', async () => {
     const server = taskServer();
-    server.tool('broken', { task: 'allowed' }, () => {
+    server.tool('broken', { task: 'allowed' }, (_args, ctx) => {
+      ctx.progress(1, 2, 'half');
       throw new Error('no luck');
     });
     server.tool('refused', { task: 'allowed' }, () => {

@@ -133,13 +133,13 @@ describe('how many tasks run', () => {
 
   it('and a result that is too large for the store fails its task', async () => {
     const server = taskServer({ maxBytes: 16_000 });
-    server.tool('large', { task: 'allowed' }, () => 'x'.repeat(2000));
+    server.tool('large', { task: 'allowed' }, () => '–'.repeat(500));
     await using peer = await connectTo(server, 'modern', modern);
     const taskId = idOf(await peer.result('tools/call', { name: 'large' }));
     expect(await waitFor(peer, taskId, 'failed')).toMatchObject({
       error: {
         code: -32603,
-        message: 'The result has 2039 characters, and the result of a task can have 1000',
+        message: 'The result has 1539 bytes, and the result of a task can have 1000',
       },
     });
   });

@@ -224,6 +224,21 @@ describe('a task of the modern era', () => {
     });
   });
 
+  it('keeps its last message when it has ended, also one that came soon after another', async () => {
+    const server = taskServer();
+    const { opened, open } = gate();
+    server.tool('steps', { task: 'allowed' }, async (_args, ctx) => {
+      ctx.progress(1, 2, 'reading');
+      await opened;
+      ctx.progress(2, 2, 'writing');
+      return 'done';
+    });
+    await using peer = await connectTo(server, 'modern', { capabilities: WITH_TASKS });
+    const taskId = idOf(await peer.result('tools/call', { name: 'steps' }));
+    open();
+    expect(await waitFor(peer, taskId, 'completed')).toMatchObject({ statusMessage: '2/2 writing' });
+  });
+
   it('shows progress as its status, and sends no progress and no logs (TASK-M-062)', async () => {
     const server = taskServer();
     const { opened, open } = gate();

@@ -85,7 +85,7 @@ function createStore(database: SqliteDatabase): TaskStore {
       return transaction(() => {
         const { id, owner = null, client, worker, createdAt, revision } = record;
         const body = JSON.stringify(record);
-        sql.insert.run(id, owner, client, worker, createdAt, revision, body.length, body);
+        sql.insert.run(id, owner, client, worker, createdAt, revision, Buffer.byteLength(body), body);
         if (makeRoom(bounds, id)) return 'created';
         sql.drop.run(id);
         return 'full';
@@ -101,7 +101,8 @@ function createStore(database: SqliteDatabase): TaskStore {
         if (known.revision !== record.revision - 1) return 'stale';
         const body = JSON.stringify(record);
         const isOver = isFinished(record) ? 1 : 0;
-        sql.update.run(record.revision, body.length, body, record.expiresAt ?? null, isOver, record.id);
+        const size = Buffer.byteLength(body);
+        sql.update.run(record.revision, size, body, record.expiresAt ?? null, isOver, record.id);
         makeRoom(bounds, record.id);
         return 'replaced';
       });
