@@ -1,11 +1,11 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
-import { addressRule } from '@isthmus/sdk/internal/oauth/discovery/addresses.js';
+import { type AddressRule, addressRule } from '@isthmus/sdk/internal/oauth/discovery/addresses.js';
 import {
   type AuthorizationServerMetadata,
   findAuthorizationServer,
 } from '@isthmus/sdk/internal/oauth/discovery/authorization-server.js';
-import { createOAuthHttp } from '@isthmus/sdk/internal/oauth/discovery/oauth-http.js';
+import { createOAuthHttp, type OAuthHttp } from '@isthmus/sdk/internal/oauth/discovery/oauth-http.js';
 import { type Scheme, UNKNOWN } from './credentials.js';
 import { createIntrospection } from './introspection.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
@@ -48,7 +48,7 @@ export function createAuthServerCheck(
   const http = createOAuthHttp({ rule, fetch: options.fetch, timeoutMs: TIMEOUT_MS });
   const find = () =>
     findAuthorizationServer(issuer, { http, rule, assumePkce: true, onWarning: warn }).then((found) => {
-      if (found) return found;
+      if (found) return withUsableKeys(found, rule);
       throw new IsthmusError('UNAUTHORIZED', `${issuer} publishes no metadata of an authorization server`);
     });
   const metadata = new KeptMetadata(issuer, find, context);
@@ -62,7 +62,7 @@ export function createAuthServerCheck(
     const found = await metadata.get();
     if (found.kind === 'away') {
       // A token of another issuer is a matter of another scheme.
-      if (claimed !== undefined && claimed !== issuer) return UNKNOWN;
+      if (claimed !== undefined && withoutSlash(claimed) !== withoutSlash(issuer)) return UNKNOWN;
       return refusedToken({ status: 503, retryAfterMs: Math.max(1, found.until - clock.now()) });
     }
     const { metadata: server } = found;
@@ -73,11 +73,38 @@ export function createAuthServerCheck(
       return introspect ? introspect(presented, server) : UNKNOWN;
     }
     if (jwt?.jwksUri !== jwksUri) {
-      const own = { ...options, issuer: server.issuer, jwksUrl: jwksUri, mayHaveIdTokens: true };
+      const keys = { jwksUrl: jwksUri, fetch: keysThrough(http) };
+      const own = { ...options, ...keys, issuer: server.issuer, mayHaveIdTokens: true };
       jwt = { jwksUri, check: createJwtCheck(own, context) };
     }
     return jwt.check(presented);
   };
+}
+
+/** Keys that come without TLS could be those of anyone on the network path. */
+function withUsableKeys(
+  metadata: AuthorizationServerMetadata,
+  rule: AddressRule,
+): AuthorizationServerMetadata {
+  const { issuer, jwksUri } = metadata;
+  if (jwksUri === undefined) return metadata;
+  const why = URL.canParse(jwksUri) ? rule.refuses(new URL(jwksUri)) : 'it is not a URL';
+  if (why === undefined) return metadata;
+  throw new IsthmusError('UNAUTHORIZED', `The jwks_uri of ${issuer} cannot be used: ${why}`);
+}
+
+/** Asks for the keys in the same way as for the metadata: through the same proxy, and without redirects. */
+function keysThrough(http: OAuthHttp): typeof fetch {
+  return (url) =>
+    http.send(new URL(String(url)), {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      maxBytes: MAX_KEYS,
+    });
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
 }
 
 /** The issuer that a JWT names, before anything is verified. Undefined for what is not a JWT. */
@@ -143,3 +170,4 @@ class KeptMetadata {
 const FRESH_MS = 600_000;
 const PAUSE_MS = 5000;
 const TIMEOUT_MS = 5000;
+const MAX_KEYS = 1024 * 1024;

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { bearer, guarded } from '../support/auth.js';
@@ -54,6 +57,57 @@ describe('an authorization server by its address alone', () => {
     authority.publish({ issuer: 'https://evil.example' });
     const [status] = (await who(bearer(await authority.token({ aud: RESOURCE })))) as unknown as [number];
     expect(status).toBe(503);
+  });
+
+  it.each([
+    ['http://login.example/keys', 'http://login.example is neither https nor a loopback address'],
+    ['ftp://127.0.0.1/keys', 'ftp://127.0.0.1 is neither https nor a loopback address'],
+    ['not a URL', 'it is not a URL'],
+  ])('is 503 where its keys would come from %s: they could be those of anyone', async (jwks_uri, why) => {
+    const { authority, who, warnings, clock } = await stage();
+    const token = await authority.token({ aud: RESOURCE });
+    authority.publish({ jwks_uri });
+    expect(await who(bearer(token))).toEqual([503, undefined]);
+    expect(warnings).toEqual([
+      `The jwks_uri of ${authority.issuer} cannot be used: ${why}: its tokens are refused until it can be read`,
+    ]);
+    authority.publish({});
+    clock.advance(5000);
+    expect(await who(bearer(token))).toBe(`jwt:${authority.issuer}|ada`);
+  });
+
+  it('is 503 while it is away, also where its name was given without the slash at its end', async () => {
+    const authority = await publishedAuthority();
+    authority.publish({ issuer: `${authority.issuer}/` });
+    const { who } = await guarded({ authServers: [{ issuer: authority.issuer, resource: RESOURCE }] });
+    const token = await authority.token({ aud: RESOURCE, iss: `${authority.issuer}/` });
+    authority.fail(500);
+    expect(await who(bearer(token))).toEqual([503, undefined]);
+  });
+
+  it('is asked for its keys through the proxy that it is asked through', async () => {
+    const { authority, clock } = await stage();
+    const asked: string[] = [];
+    const proxy = createServer();
+    // A proxy that leads nowhere: what counts is who asks it.
+    proxy.on('connect', (request, socket) => {
+      asked.push(String(request.url));
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      proxy.close();
+    });
+    vi.stubEnv('https_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    authority.publish({ jwks_uri: 'https://keys.example/keys' });
+    const { who } = await guarded({
+      authServers: [{ issuer: authority.issuer, resource: RESOURCE }],
+      clock,
+    });
+    expect(await who(bearer(await authority.token({ aud: RESOURCE })))).toEqual([503, undefined]);
+    expect(asked).toEqual(['keys.example:443']);
   });
 
   it('is 503 while it is away, is asked at most every 5 s, and comes back', async () => {

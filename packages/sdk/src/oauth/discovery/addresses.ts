@@ -54,9 +54,9 @@ export function isPrivate(address: string): boolean {
   return family !== 0 && PRIVATE.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** The host without the brackets of an IPv6 address. */
+/** The host without the brackets of an IPv6 address, and without the dot that may end a name. */
 function hostOf({ hostname }: URL): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '');
 }
 
 const LOOPBACK = new BlockList();

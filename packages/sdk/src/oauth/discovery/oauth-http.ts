@@ -1,5 +1,7 @@
 import { lookup } from 'node:dns';
+import type { Dispatcher } from 'undici';
 import { IsthmusError, messageOf } from '../../errors.js';
+import { proxyOf } from '../../transport/http-client/dispatch.js';
 import { type AddressRule, isLoopbackHost } from './addresses.js';
 
 /** One HTTP request of a login. */
@@ -84,7 +86,7 @@ type Send = (
 
 /** Checks every address that a name is resolved to, and connects to what was checked. */
 async function undiciSend(rule: AddressRule): Promise<Send> {
-  const { Agent, EnvHttpProxyAgent, fetch } = await import('undici');
+  const { Agent, ProxyAgent, fetch } = await import('undici');
   const checkedLookup: typeof lookup = ((hostname: string, options: object, done: LookupDone) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '', 4);
@@ -95,21 +97,22 @@ async function undiciSend(rule: AddressRule): Promise<Send> {
     });
   }) as typeof lookup;
   const direct = new Agent({ connect: { lookup: checkedLookup } });
-  // A proxy resolves names itself, so only literal addresses are checked then.
-  const throughProxy = new EnvHttpProxyAgent();
-  return (url, init) => {
-    const dispatcher = usesProxy(url) ? throughProxy : direct;
-    return fetch(url, { ...init, dispatcher }) as unknown as Promise<Response>;
+  /** By address. The environment names at most three. */
+  const proxied = new Map<string, Dispatcher>();
+  const dispatcherFor = (url: URL): Dispatcher => {
+    // Hosts of `NO_PROXY` are reached directly, so their addresses are checked.
+    const proxy = isLoopbackHost(url.hostname) ? undefined : proxyOf(url, process.env);
+    if (!proxy) return direct;
+    // A proxy resolves names itself, so only literal addresses are checked then.
+    const agent = proxied.get(proxy.address) ?? new ProxyAgent(proxy.address);
+    proxied.set(proxy.address, agent);
+    return agent;
   };
+  return (url, init) =>
+    fetch(url, { ...init, dispatcher: dispatcherFor(url) }) as unknown as Promise<Response>;
 }
 
 type LookupDone = (error: Error | null, address: unknown, family?: number) => void;
-
-function usesProxy(url: URL): boolean {
-  const { env } = process;
-  if (isLoopbackHost(url.hostname)) return false;
-  return Boolean(env['https_proxy'] ?? env['HTTPS_PROXY'] ?? env['http_proxy'] ?? env['HTTP_PROXY']);
-}
 
 /** Reads the body to its end. Bodies of logins are short. */
 async function readAtMost(url: URL, response: Response, maxBytes: number): Promise<Response> {
