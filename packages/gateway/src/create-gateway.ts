@@ -14,6 +14,7 @@ import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
+import type { Authenticate } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
@@ -140,7 +141,8 @@ class MultiServerGateway implements Gateway {
     const { clock = systemClock, graceMs = 10_000 } = options;
     const specs = options.units.map(validateServer);
     const callers = new CallerTokens();
-    this.#options = watchingCallers(options, callers);
+    this.#access = new AccessPolicy(options.access);
+    this.#options = watchingCallers(options, callers, this.#access);
     this.#clock = clock;
     this.#graceMs = graceMs;
     this.#startedAt = clock.now();
@@ -160,7 +162,6 @@ class MultiServerGateway implements Gateway {
       patienceMs: options.patienceMs,
       clock,
     });
-    this.#access = new AccessPolicy(options.access);
     const { separator = '__', endpoint } = options;
     const hasPrincipals = endpoint?.authenticate !== undefined;
     this.#placement = cluster && new Placement({ cluster, separator, hasPrincipals });
@@ -452,11 +453,19 @@ class MultiServerGateway implements Gateway {
   }
 }
 
-/** The tokens of callers are seen where they are checked, and nowhere else. */
-function watchingCallers(options: GatewayOptions, callers: CallerTokens): GatewayOptions {
+/** The tokens of callers are seen where they are checked, and nowhere else. A scope may include those that all callers need. */
+function watchingCallers(
+  options: GatewayOptions,
+  callers: CallerTokens,
+  access: AccessPolicy,
+): GatewayOptions {
   const { endpoint } = options;
   if (!endpoint?.authenticate) return options;
-  return { ...options, endpoint: { ...endpoint, authenticate: callers.watch(endpoint.authenticate) } };
+  const watched = callers.watch(endpoint.authenticate);
+  const { coversScopes: covers } = access;
+  const authenticate: Authenticate = (request) =>
+    watched(access.hasImplied ? { ...request, covers } : request);
+  return { ...options, endpoint: { ...endpoint, authenticate } };
 }
 
 function startIfEager(server: GatewayServer): void {

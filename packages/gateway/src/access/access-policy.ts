@@ -23,6 +23,7 @@ export class AccessPolicy {
   #hasRules = false;
   #hasScopes = false;
   #readsScopes = false;
+  #hasImplied = false;
 
   constructor(settings: AccessSettings = {}) {
     this.replace(settings);
@@ -34,6 +35,7 @@ export class AccessPolicy {
     const servers = Object.entries(settings.servers ?? {});
     this.#servers = new Map(servers.map(([name, rules]) => [name, new ServerScopes(rules)]));
     this.#implied = new ImpliedScopes(settings.implies);
+    this.#hasImplied = Object.keys(settings.implies ?? {}).length > 0;
     this.#forget();
     this.#hasRules = (settings.rules ?? []).length > 0 || settings.default === 'deny';
     this.#hasScopes = settings.scopes !== undefined || servers.length > 0;
@@ -57,6 +59,15 @@ export class AccessPolicy {
   scopesOf(server: string | undefined): ServerScopes {
     return (server === undefined ? undefined : this.#servers.get(server)) ?? this.#common;
   }
+
+  /** Some scopes include others. */
+  get hasImplied(): boolean {
+    return this.#hasImplied;
+  }
+
+  /** Whether the scopes of a token are enough for these. */
+  readonly coversScopes = (granted: readonly string[], needed: readonly string[]): boolean =>
+    this.#implied.cover(granted, needed);
 
   /** Only callers that are authenticated have scopes. Others are judged by the rules alone. */
   covers({ principal, scopes = [] }: AccessCaller, needed: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import type {
+  CoversScopes,
   CredentialState,
   HttpRequestFacts,
   Refusal,
@@ -16,16 +17,19 @@ export interface Presented {
   readonly resource?: ResourcePlace | undefined;
   /** The address of the caller, where it is known. */
   readonly remote?: string | undefined;
+  /** Which scopes include others. */
+  readonly covers?: CoversScopes | undefined;
 }
 
 /** Other schemes (Basic …) are ignored. */
 export function readCredentials(
-  request: Pick<HttpRequestFacts, 'header' | 'resource' | 'remote'>,
+  request: Pick<HttpRequestFacts, 'header' | 'resource' | 'remote' | 'covers'>,
 ): Presented {
   const apiKey = request.header('x-api-key')?.trim();
   const bearer = /^bearer +(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
   const tokens = [apiKey, bearer].filter((token) => token !== undefined && token !== '') as string[];
-  return { bearer, tokens, resource: request.resource, remote: request.remote };
+  const { resource, remote, covers } = request;
+  return { bearer, tokens, resource, remote, covers };
 }
 
 /** One way to authenticate a caller. */

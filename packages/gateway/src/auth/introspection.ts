@@ -21,7 +21,7 @@ export function createIntrospection(
   const { clock, requiredScopes = [], principalClaim = 'sub' } = options;
   const audience = { names: listOf(options.audience), resource: options.resource };
   const answers = new KnownTokens(options);
-  return async ({ bearer = '', resource, remote }, server) => {
+  return async ({ bearer = '', resource, remote, covers }, server) => {
     if (!TOKEN.test(bearer)) return invalidToken('The token cannot be read');
     const asked = { token: bearer, remote };
     const state = await answers.stateOf(asked, server);
@@ -46,7 +46,8 @@ export function createIntrospection(
     if (issuer !== server.issuer) return invalidToken('The token is of another issuer');
     const subject = claims[principalClaim] ?? clientSubject(claims);
     const named = { ...claims, [principalClaim]: subject };
-    const verdict = toCaller(named, issuer, { requiredScopes, principalClaim }, { expiresAt, standing });
+    const rules = { requiredScopes, principalClaim, covers };
+    const verdict = toCaller(named, issuer, rules, { expiresAt, standing });
     if (verdict.kind !== 'known' || state.expiresAt !== undefined) return verdict;
     const { expiresAt: _never, ...rest } = verdict;
     return rest;

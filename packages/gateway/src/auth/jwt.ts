@@ -65,7 +65,7 @@ export function createJwtCheck(
     ...(issuer && { issuer }),
   };
   const owner = (payload: JWTPayload) => ownerOf(payload, payload.iss ?? '', { principalClaim });
-  return async ({ bearer, resource }) => {
+  return async ({ bearer, resource, covers }) => {
     // A JWT has three parts. Anything else belongs to another scheme.
     if (bearer === undefined || bearer.split('.').length !== 3) return UNKNOWN;
     const { jwtVerify, errors } = await import('jose');
@@ -82,7 +82,7 @@ export function createJwtCheck(
       if (!isMeantFor(meant, resource)) return invalid('The token is for another path of this server');
       const goodUntil = (payload.exp! + clockTolerance) * 1000;
       const standing = (): CredentialState => (clock.now() < goodUntil ? 'good' : 'expired');
-      const rules = { principalClaim, requiredScopes };
+      const rules = { principalClaim, requiredScopes, covers };
       return toCaller(payload, payload.iss ?? '', rules, { expiresAt: payload.exp! * 1000, standing });
     } catch (error) {
       if (error instanceof KeysUnavailable)

@@ -1,5 +1,6 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type {
+  CoversScopes,
   CredentialState,
   Refusal,
   RefusedCaller,
@@ -13,13 +14,15 @@ export interface CallerRules {
   readonly requiredScopes: readonly string[];
   /** The claim that identifies the caller. */
   readonly principalClaim: string;
+  /** Default: each scope that is needed must be there. */
+  readonly covers?: CoversScopes | undefined;
 }
 
 /** The caller of a token that is valid. `claims`: of a JWT, or of the answer of an introspection endpoint. */
 export function toCaller(
   claims: JsonObject,
   issuer: string,
-  { requiredScopes, principalClaim }: CallerRules,
+  { requiredScopes, principalClaim, covers = hasEach }: CallerRules,
   life: { readonly expiresAt: number; standing(): CredentialState | Promise<CredentialState> },
 ): SchemeVerdict {
   const who = subjectOf(claims, principalClaim);
@@ -27,8 +30,8 @@ export function toCaller(
   const scopes = [...new Set(scopesOf(claims))];
   const clientId = clientIdOf(claims);
   const principal = principalOf(issuer, who);
-  if (!requiredScopes.every((scope) => scopes.includes(scope))) {
-    const challenge = `error="insufficient_scope", scope="${requiredScopes.join(' ')}"`;
+  if (!covers(scopes, requiredScopes)) {
+    const challenge = 'error="insufficient_scope"';
     const why = 'The token has not the scopes that every caller needs';
     const caller = { principal, clientId };
     return refusedToken({ status: 403, challenge, why, scopes: requiredScopes, caller });
@@ -40,6 +43,8 @@ export function toCaller(
     ...(clientId !== undefined && { clientId }),
   };
 }
+
+const hasEach: CoversScopes = (granted, needed) => needed.every((scope) => granted.includes(scope));
 
 /** The first | separates the two, whatever the subject contains. */
 function principalOf(issuer: string, who: string): string {

@@ -8,7 +8,9 @@ import {
   modernCall,
   open,
 } from '../../../sdk/test/support/http-server.js';
-import { as, scopedHouse } from '../support/scoped-tokens.js';
+import { createAuthenticate } from '../../src/auth/create-authenticate.js';
+import { publishedAuthority } from '../support/published-authority.js';
+import { as, PROTECTED, scopedHouse } from '../support/scoped-tokens.js';
 import type { House } from '../support/secured-gateway.js';
 
 const ACCESS = {
@@ -148,6 +150,53 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
       403,
       challenge('mcp:read', '/mcp/files'),
     ]);
+  });
+});
+
+describe('a scope that every caller needs (--jwt-scope)', () => {
+  const RESOURCE = 'https://gw.example';
+
+  async function stage(implies: Record<string, string[]>) {
+    const authority = await publishedAuthority();
+    const requiredScopes = ['mcp:use'];
+    const introspection = { clientId: 'gateway', clientSecret: 'secret' };
+    const server = { issuer: authority.issuer, resource: RESOURCE, requiredScopes, introspection };
+    const { authenticate } = createAuthenticate({ authServers: [server] });
+    const house = await scopedHouse(
+      { scopes: { all: ['mcp:read'], other: ['mcp:write'] }, implies },
+      { endpoint: { authenticate, protectedResource: { ...PROTECTED, scopes: requiredScopes } } },
+    );
+    const withScope = async (scope: string) => {
+      const token = await authority.token({ aud: RESOURCE, scope });
+      const opaque = `opaque-${scope.replace(':', '-')}`;
+      authority.opaque.set(opaque, { active: true, aud: RESOURCE, sub: 'ada', scope });
+      return [token, opaque];
+    };
+    const callWith = (token: string) =>
+      house.ask(
+        '/mcp/files',
+        modernCall(1, 'write_one', {}, { headers: { authorization: `Bearer ${token}` } }),
+      );
+    return { house, withScope, callWith };
+  }
+
+  it('AUTH-S-009: is included in a broader scope, also after a change of the rules', async () => {
+    const { house, withScope, callWith } = await stage({ 'mcp:admin': ['mcp:use', 'mcp:read', 'mcp:write'] });
+    const { gateway } = house.operation;
+    const [jwt, opaque] = await withScope('mcp:admin');
+    expect([(await callWith(jwt!)).status, (await callWith(opaque!)).status]).toEqual([200, 200]);
+    gateway.apply(gateway.definitions, {});
+    expect([(await callWith(jwt!)).status, (await callWith(opaque!)).status]).toEqual([403, 403]);
+  });
+
+  it('AUTH-S-008: is told together with those that all requests to the server need', async () => {
+    const { withScope, callWith } = await stage({});
+    for (const token of await withScope('mcp:write')) {
+      expect(verdict(await callWith(token))).toEqual([
+        403,
+        `Bearer resource_metadata="${METADATA}/mcp/files", error="insufficient_scope", scope="mcp:use mcp:read"`,
+      ]);
+    }
   });
 });
 

@@ -17,7 +17,12 @@ export interface HttpRequestFacts {
   readonly resource?: ResourcePlace | undefined;
   /** The address that the request came from, where that is known. */
   readonly remote?: string | undefined;
+  /** Whether these scopes are enough: one may include others. Undefined: no scope includes another one. */
+  readonly covers?: CoversScopes | undefined;
 }
+
+/** Whether the scopes of a credential are enough where others are needed (AUTH-S-009). */
+export type CoversScopes = (granted: readonly string[], needed: readonly string[]) => boolean;
 
 /** The paths of a server as clients know them; behind a proxy, the paths of the proxy. */
 export interface ResourcePlace {

@@ -122,7 +122,7 @@ async function identify(
   const parts = [
     ...metadataParameter(exchange, settings),
     ...(challenge === undefined ? [] : [challenge]),
-    ...(status === 401 ? neededScopes(challenge, settings) : []),
+    ...(status === 401 || refusal.scopes ? neededScopes(refusal, settings) : []),
   ];
   return {
     kind: 'refused',
@@ -133,9 +133,9 @@ async function identify(
   };
 }
 
-/** AUTH-S-004: the scopes to ask the authorization server for, unless the hook has named them. */
-function neededScopes(challenge: string | undefined, settings: HttpEndpointSettings): string[] {
-  const scopes = basicScopes(settings);
+/** AUTH-S-004, AUTH-S-008: all scopes to ask the authorization server for, unless the hook has named them. */
+function neededScopes({ challenge, scopes: needed = [] }: Refusal, settings: HttpEndpointSettings): string[] {
+  const scopes = [...new Set([...needed, ...basicScopes(settings)])];
   if (scopes.length === 0 || challenge?.includes('scope="')) return [];
   return [`scope="${scopes.join(' ')}"`];
 }
