@@ -13,12 +13,15 @@ import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
-import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
+import type {
+  Authorize,
+  RequestedMessage,
+} from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
 import type { Authenticate } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
-import { createAuthorize, type ToolOfServer } from './access/create-authorize.js';
+import { createAuthorize, type TargetServer, toolIn } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { reviewTasks } from './aggregate/shared-tasks.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
@@ -422,7 +425,7 @@ class MultiServerGateway implements Gateway {
     return createAuthorize({
       access: this.#access,
       server,
-      find: (tool, principal) => this.#toolAtMain(tool, principal),
+      find: (message, principal) => this.#targetAtMain(message, principal),
       ...(audit && {
         onDenied: (denied) => audit.refuse(deniedRecord(denied, audit)),
         onRefused: (refused) =>
@@ -431,13 +434,13 @@ class MultiServerGateway implements Gateway {
     });
   }
 
-  #toolAtMain(tool: string, principal: string | undefined): ToolOfServer | undefined {
+  #targetAtMain(message: RequestedMessage, principal: string | undefined): TargetServer | undefined {
     const [only, ...others] = this.#servers.values();
     if (this.#options.own || !only) return undefined;
-    if (others.length === 0) return { server: only, tool };
-    const found = this.#aggregate.toolOf(tool, principal);
+    if (others.length === 0) return { server: only, tool: toolIn(message) };
+    const found = this.#aggregate.targetOf(message, principal);
     const server = found && this.#servers.get(found.member.name);
-    return server && { server, tool: found.name };
+    return server && { server, tool: found.tool };
   }
 
   #parked(): { readonly count: number; readonly isFull: boolean } {

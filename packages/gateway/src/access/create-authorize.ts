@@ -21,17 +21,17 @@ export interface AuthorizeOptions {
   readonly access: AccessPolicy;
   /** The only server of the endpoint. Undefined: all of them are there. */
   readonly server?: AccessServer | undefined;
-  /** The server that a merged name of a tool belongs to, and its name there. */
-  find?(tool: string, principal: string | undefined): ToolOfServer | undefined;
+  /** The server that a merged name or a URI belongs to, and the name of a tool there. Undefined: it is not about one server. */
+  find?(message: RequestedMessage, principal: string | undefined): TargetServer | undefined;
   /** Told of every refusal. Returns the id by which the log knows it. */
   onDenied?(denied: DeniedRequest): string;
   /** Told of every request that authentication has refused. */
   onRefused?: Authorize['onRefused'] | undefined;
 }
 
-export interface ToolOfServer {
+export interface TargetServer {
   readonly server: AccessServer;
-  readonly tool: string;
+  readonly tool: string | undefined;
 }
 
 export interface DeniedRequest {
@@ -76,11 +76,15 @@ function targetOf(
   message: RequestedMessage,
   principal: string | undefined,
 ): Target {
-  const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
-  if (typeof name !== 'string') return { message, server, tool: undefined };
-  if (server) return { message, server, tool: name };
-  const found = find?.(name, principal);
+  if (server) return { message, server, tool: toolIn(message) };
+  const found = find?.(message, principal);
   return { message, server: found?.server, tool: found?.tool };
+}
+
+/** The name of the tool that a message calls. */
+export function toolIn({ method, params }: RequestedMessage): string | undefined {
+  const name = method === 'tools/call' ? params?.['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** `unknown`: it depends on what a tool says about itself, and no list has been read yet. */
@@ -94,8 +98,9 @@ function judge(
   const { access, server } = options;
   let all: readonly string[] = targets.length === 0 ? access.scopesOf(server?.name).all : [];
   for (const { message, server: at, tool } of targets) {
-    // The caller does not learn which scopes a tool needs that it may not know of.
+    // The caller does not learn which scopes something needs that it may not know of.
     if (at && tool !== undefined && !access.allowsTool(caller, at.name, tool)) continue;
+    if (at && !server && tool === undefined && !access.allowsRest(caller, at.name)) continue;
     const isReadOnly = () => at?.hints.isReadOnly(tool!) ?? (isFinal ? false : undefined);
     const needed = access.scopesOf(at?.name).neededFor(message.method, tool, isReadOnly);
     if (!needed) return 'unknown';

@@ -123,12 +123,35 @@ export class Aggregate implements Service {
   }
 
   /** The server that a tool belongs to, and its name there, as far as that is known without asking. */
-  toolOf(tool: string, principal: string | undefined): Found | undefined {
+  #toolOf(tool: string, principal: string | undefined): Found | undefined {
     return this.#names.read(tool, principal) ?? this.#bareTool(tool, principal);
   }
 
+  /** The server that a request is for, and the tool there, as far as that is known without asking. */
+  targetOf({ method, params = {} }: EarlyMessage, principal: string | undefined): Target | undefined {
+    const { name, uri, ref } = params;
+    if (method === 'tools/call') {
+      const found = typeof name === 'string' ? this.#toolOf(name, principal) : undefined;
+      return found && { member: found.member, tool: found.name };
+    }
+    const about = isJsonObject(ref) ? ref : { name, uri };
+    const member =
+      method === 'prompts/get' || about['type'] === 'ref/prompt'
+        ? this.#names.read(about['name'], principal)?.member
+        : this.#keeperOf(about['uri'], principal);
+    return member && { member, tool: undefined };
+  }
+
+  #keeperOf(uri: unknown, principal: string | undefined): AggregateMember | undefined {
+    if (typeof uri !== 'string') return undefined;
+    const named = this.#uris.read(uri)?.member ?? this.#uris.keeperOf(principal, uri);
+    if (named) return named;
+    const [only, ...others] = this.#owners.among(principal, uri, this.#roster.members);
+    return others.length === 0 ? only : undefined;
+  }
+
   headerParams(tool: string, principal?: string): readonly HeaderParam[] {
-    const found = this.toolOf(tool, principal);
+    const found = this.#toolOf(tool, principal);
     return found?.member.service.headerParams?.(found.name, principal) ?? [];
   }
 
@@ -308,6 +331,13 @@ export class Aggregate implements Service {
     if (!this.#roster.isKnown(member)) await this.#roster.meet(member, call, call.peer.principal);
     return this.#inFlight.run(member, () => member.service.handle(deriveCall(call, { params })));
   }
+}
+
+/** What a request is for. */
+export interface Target {
+  readonly member: AggregateMember;
+  /** Undefined: it is no call of a tool. */
+  readonly tool: string | undefined;
 }
 
 /** Requests whose answer a client reads only once. */

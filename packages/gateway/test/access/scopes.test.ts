@@ -94,6 +94,30 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
     ]);
   });
 
+  it('is decided for the server of a prompt, and of a resource whose server is known, at the address of all', async () => {
+    const own = {
+      all: ['mail:use'],
+      methods: { 'prompts/get': ['mail:prompts'], 'resources/read': ['mail:files'] },
+    };
+    const house = await scopedHouse({
+      scopes: { all: ['mcp:read'], methods: { 'prompts/get': ['mcp:prompts'] } },
+      servers: { mail: own },
+      rules: [{ effect: 'deny', principals: ['*|eve'], servers: ['mail'] }],
+    });
+    const at = (method: string, params: object, token: string) =>
+      house.ask('/mcp', modern(1, method, params, as(token)));
+    const prompt = (token: string) => at('prompts/get', { name: 'mail__greet' }, token);
+    expect(verdict(await prompt('ada/mcp:read'))).toEqual([403, challenge('mail:use mail:prompts', '/mcp')]);
+    expect((await prompt('ada/mail:use+mail:prompts')).status).toBe(200);
+    // What she may not know of is unknown, whatever scopes it needs.
+    expect((await prompt('eve/mcp:read')).json.error?.data).toMatchObject({ reason: 'DENIED' });
+    const memo = (token: string) => at('resources/read', { uri: 'memo://mail' }, token);
+    const all = 'ada/mcp:read+mail:use';
+    await at('resources/list', {}, all);
+    expect(verdict(await memo(all))).toEqual([403, challenge('mail:use mail:files', '/mcp')]);
+    expect((await memo(`${all}+mail:files`)).json.result.contents).toMatchObject([{ text: 'memo of mail' }]);
+  });
+
   it('counts by method, and hides servers in the list of all that the token does not open', async () => {
     const house = await scopedHouse(ACCESS);
     const get = modern(1, 'prompts/get', { name: 'greet' }, as('ada/mcp:read'));

@@ -27,6 +27,8 @@ export const withHints: Build = (server) => {
   server.tool('delete_one', {}, () => 'deleted');
   server.prompt('greet', {}, () => 'Hello');
   server.resource('memo://1', { name: 'memo' }, () => 'memo');
+  const { name } = server.info;
+  server.resource(`memo://${name}`, { name: `memo of ${name}` }, () => `memo of ${name}`);
 };
 
 export async function scopedHouse(access: AccessSettings, options: HouseOptions = {}): Promise<House> {
