@@ -13,6 +13,8 @@ export class AuthServerMirror {
   readonly #clock: Clock;
   readonly #http;
   #found: { readonly url: string; readonly until: number } | undefined;
+  /** Anyone can ask here, and must not make the gateway ask the authorization server each time. */
+  #awayUntil = 0;
   #finding: Promise<string | undefined> | undefined;
 
   constructor(issuer: string, clock: Clock) {
@@ -31,14 +33,16 @@ export class AuthServerMirror {
       return true;
     }
     void this.#where().then((url) => {
-      if (url === undefined) exchange.respond(503, { ...PUBLIC, 'retry-after': '5' });
+      if (url === undefined) exchange.respond(503, { ...PUBLIC, 'retry-after': String(AWAY_MS / 1000) });
       else exchange.respond(302, { ...PUBLIC, location: url, 'cache-control': 'max-age=600' });
     });
     return true;
   }
 
   async #where(): Promise<string | undefined> {
-    if (this.#found && this.#clock.now() < this.#found.until) return this.#found.url;
+    const now = this.#clock.now();
+    if (this.#found && now < this.#found.until) return this.#found.url;
+    if (now < this.#awayUntil) return this.#found?.url;
     this.#finding ??= this.#find().finally(() => {
       this.#finding = undefined;
     });
@@ -56,6 +60,7 @@ export class AuthServerMirror {
       this.#found = { url: url.href, until: this.#clock.now() + KEPT_MS };
       return url.href;
     }
+    this.#awayUntil = this.#clock.now() + AWAY_MS;
     // What was found before may still be right.
     return this.#found?.url;
   }
@@ -64,3 +69,4 @@ export class AuthServerMirror {
 const PATHS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
 const PUBLIC = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' };
 const KEPT_MS = 600_000;
+const AWAY_MS = 5000;

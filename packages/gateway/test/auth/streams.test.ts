@@ -131,6 +131,31 @@ describe('when a token has expired', () => {
   });
 });
 
+it('when a token is revoked, its streams end also while the checks of other tokens take long', async () => {
+  const server = createServer({ name: 'quiet', version: '1' });
+  const isRevoked = new Set<string>();
+  const { url } = await serveHttp(server, {
+    keepAliveMs: 100,
+    authenticate(request) {
+      const principal = request.header('x-who')!;
+      const slow = () => new Promise<'good'>(() => {});
+      return {
+        principal,
+        standing: () => (principal === 'mallory' ? slow() : isRevoked.has(principal) ? 'revoked' : 'good'),
+      };
+    },
+  });
+  const listen = async (who: string) => {
+    const stream = await STREAMS['a subscription']!({ url, headers: { 'x-who': who } } as Caller);
+    await stream.next();
+    return stream;
+  };
+  const [hers, his] = [await listen('mallory'), await listen('bob')];
+  isRevoked.add('bob');
+  expect(await lastWords(his)).toContain('the token was revoked: authorize again');
+  expect(hers.over).toBe(false);
+});
+
 it('when a token is taken out of the file, all that it has opened ends', async () => {
   const file = join(freshFolder(), 'tokens');
   writeFileSync(file, 'alice: alice-9d81c04be7aa00\nbob: bob-52f0aa613cbb1122\n', { mode: 0o600 });

@@ -146,16 +146,16 @@ export class GrantWatch {
     if (this.#reviewing) return;
     this.#reviewing = true;
     try {
-      for (const exchange of [...this.#open]) {
+      await someAtOnce([...this.#open], async (exchange) => {
         const standing = await standingOf(exchange.grant);
         if (standing === 'revoked' || (standing === 'expired' && exchange.isWait)) {
           exchange.end(ENDED[standing]);
         }
-      }
+      });
       // A session whose token has expired stays: its client may come back with a fresh token.
-      for (const session of [...sessions]) {
+      await someAtOnce([...sessions], async (session) => {
         if (session.grant && (await standingOf(session.grant)) === 'revoked') session.close();
-      }
+      });
     } finally {
       this.#reviewing = false;
     }
@@ -168,6 +168,15 @@ export interface GrantedSession {
   close(): void;
 }
 
+/** A check may ask an authorization server. A slow one must not hold up those of others. */
+async function someAtOnce<T>(all: readonly T[], check: (each: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < all.length) await check(all[next++]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, work));
+}
+
 /** A check that fails changes nothing. */
 async function standingOf(grant: Grant): Promise<CredentialState> {
   try {
@@ -177,6 +186,7 @@ async function standingOf(grant: Grant): Promise<CredentialState> {
   }
 }
 
+const AT_ONCE = 64;
 const TASK_WAIT = 'tasks/result';
 
 const ENDED = {
