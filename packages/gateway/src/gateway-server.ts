@@ -86,8 +86,8 @@ export class GatewayServer implements AggregateMember {
     this.name = name;
     this.#definition = definition;
     this.#context = context;
-    this.hints = new ToolHints(clock);
     const personal = personalLogins(definition, context);
+    this.hints = new ToolHints(clock, personal !== undefined || hasProcessPerCaller(definition));
     this.#personal = personal;
     const upstream = openUpstream(definition, context, personal);
     this.bridge = createBridge(upstream, {
@@ -157,7 +157,7 @@ export class GatewayServer implements AggregateMember {
 
   /** Starts or contacts the server, so that its capabilities are known. Does nothing where each client has its own process. */
   async start(): Promise<void> {
-    const { kind, processes = 'shared' } = this.#definition;
+    const { kind } = this.#definition;
     if (kind === 'broken') return;
     // It answers for callers with a token only, so all that can be known is whether it is there.
     if (this.#personal) return this.#health?.review();
@@ -167,7 +167,7 @@ export class GatewayServer implements AggregateMember {
       this.#health!.answered();
       return;
     }
-    if (processes === 'per-principal' || processes === 'per-conversation') return;
+    if (hasProcessPerCaller(this.#definition)) return;
     // The bridge may know the server from before, so the process is started explicitly.
     const { host, clock } = this.#context;
     const proof = createDeferred<void>();
@@ -316,6 +316,10 @@ function personalLogins(
   const mode = spec.auth?.mode;
   if (mode === 'per-user' && connect) return ownLogins(spec, { ...connect, clock });
   return mode === 'token-exchange' && callers ? exchangedLogins(spec, { callers, clock }) : undefined;
+}
+
+function hasProcessPerCaller({ kind, processes }: GatewayServerSpec): boolean {
+  return kind === 'command' && (processes === 'per-principal' || processes === 'per-conversation');
 }
 
 /** How long to wait for the first list. */

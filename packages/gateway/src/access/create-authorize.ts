@@ -115,7 +115,9 @@ async function readHints(targets: readonly Target[], request: AccessRequest): Pr
     targets.flatMap(({ server, tool }) => (server && tool !== undefined ? [server] : [])),
   );
   const { principal, remote } = request;
-  await Promise.all([...servers].map(({ hints, bare }) => hints.read(listFor(bare, principal, remote))));
+  await Promise.all(
+    [...servers].map(({ hints, bare }) => hints.read(listFor(bare, principal, remote), principal)),
+  );
 }
 
 function insufficient(

@@ -65,7 +65,7 @@ class AccessStage {
     // Whether the tool only reads is not known yet.
     const list = (params: JsonObject) =>
       this.#inner.handle(deriveCall(call, { method: 'tools/list', params, isSilent: true }));
-    return this.#hints.read(list).then(() => {
+    return this.#hints.read(list, caller.principal).then(() => {
       const isReadOnly = () => this.#hints.isReadOnly(tool!) ?? false;
       return this.#withScopes(call, caller, scopes.neededFor(method, tool, isReadOnly)!) as JsonObject;
     });

@@ -1,5 +1,6 @@
 import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
+import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { Call, HandledResult, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
@@ -7,11 +8,16 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 export class ToolHints {
   readonly #clock: Clock;
   readonly #readOnly = new Map<string, boolean>();
-  #reading: Promise<unknown> | undefined;
-  #nextAt = Number.NEGATIVE_INFINITY;
+  readonly #isApart: boolean;
+  readonly #readings = new ByPrincipal<Reading>(
+    () => ({ under: undefined, nextAt: Number.NEGATIVE_INFINITY }),
+    MAX_CALLERS,
+  );
 
-  constructor(clock: Clock) {
+  /** `isApart`: each caller has a process or a login of its own. A caller whose list does not come must not hold up the others. */
+  constructor(clock: Clock, isApart = false) {
     this.#clock = clock;
+    this.#isApart = isApart;
   }
 
   /** Undefined: no list had the tool. */
@@ -30,18 +36,19 @@ export class ToolHints {
   }
 
   /** Reads the lists of the server, unless that was done a moment ago. Settles within a bounded time, and never rejects. */
-  async read(list: (params: JsonObject) => HandledResult): Promise<void> {
-    if (this.#clock.now() < this.#nextAt) return;
-    this.#reading ??= this.#readAll(list)
+  async read(list: (params: JsonObject) => HandledResult, principal: string | undefined): Promise<void> {
+    const reading = this.#readings.of(this.#isApart ? principal : undefined);
+    if (this.#clock.now() < reading.nextAt) return;
+    reading.under ??= this.#readAll(list)
       .then(
         () => PAUSE_MS,
         () => RETRY_MS,
       )
       .then((pauseMs) => {
-        this.#reading = undefined;
-        this.#nextAt = this.#clock.now() + pauseMs;
+        reading.under = undefined;
+        reading.nextAt = this.#clock.now() + pauseMs;
       });
-    await within(this.#clock, PATIENCE_MS, this.#reading);
+    await within(this.#clock, PATIENCE_MS, reading.under);
   }
 
   async #readAll(list: (params: JsonObject) => HandledResult): Promise<void> {
@@ -53,6 +60,11 @@ export class ToolHints {
       if (cursor === undefined) return;
     }
   }
+}
+
+interface Reading {
+  under: Promise<unknown> | undefined;
+  nextAt: number;
 }
 
 /** A list that the gateway wants for itself, on behalf of a caller: servers may have other tools for each. */
@@ -89,6 +101,7 @@ function listCall(params: JsonObject, principal: string | undefined, remote: str
 }
 
 const MAX_TOOLS = 5000;
+const MAX_CALLERS = 10_000;
 const MAX_PAGES = 20;
 const PAUSE_MS = 5000;
 const RETRY_MS = 1000;
