@@ -11,7 +11,8 @@ import type { IdentityProof } from './prove-identity.js';
 /** A server whose callers log in themselves. */
 export interface ConnectServer {
   readonly host: string;
-  begin(ticket: ConnectTicket): Promise<BegunLogin>;
+  /** `agreed`: what the person was told. Nothing else is asked for. */
+  begin(ticket: ConnectTicket, agreed: ConsentPlan | undefined): Promise<BegunLogin>;
   /** What the person is asked to agree to. Undefined: it cannot be found out, and `begin` will say why. */
   plan(ticket: ConnectTicket): Promise<ConsentPlan | undefined>;
 }
@@ -156,7 +157,7 @@ export class ConnectDesk {
     if (!server) return showPage(exchange, 404, OVER);
     const plan = await server.plan(ticket);
     const [visit, cookie] = [this.#newId(), this.#newId()];
-    this.#visits.keep(visit, { kind: 'consent', ticket, cookie });
+    this.#visits.keep(visit, { kind: 'consent', ticket, cookie, plan });
     const { principal, clientId } = ticket;
     const facts = { visit, server: ticket.server, host: server.host, plan, principal, clientId };
     const redirectUri = this.redirectUriOf(ticket.server);
@@ -170,8 +171,8 @@ export class ConnectDesk {
       return showPage(exchange, 403, OVER);
     }
     this.#visits.delete(id);
-    const { ticket, cookie } = visit;
-    const begun = await this.#servers.get(ticket.server)!.begin(ticket);
+    const { ticket, cookie, plan } = visit;
+    const begun = await this.#servers.get(ticket.server)!.begin(ticket, plan);
     if (!begun.page) return this.#end(exchange, ticket, begun);
     this.#visits.keep(begun.state, { kind: 'login', ticket, cookie, begun });
     sendTo(exchange, begun.page.href);

@@ -22,7 +22,7 @@ export interface ConsentPlan {
 /** What a browser is doing for a ticket. It goes on only in the browser that has the cookie. */
 export type ConnectVisit = { readonly ticket: ConnectTicket; readonly cookie: string } & (
   | { readonly kind: 'identity'; readonly pending: PendingAuthorization }
-  | { readonly kind: 'consent' }
+  | { readonly kind: 'consent'; readonly plan: ConsentPlan | undefined }
   | { readonly kind: 'login'; readonly begun: BegunLogin }
 );
 

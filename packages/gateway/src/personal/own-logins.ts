@@ -68,7 +68,7 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
     }
     return planLogin(server, { ...common, store: logins.of(principal) }, challenge).catch(() => undefined);
   };
-  const begin = async (ticket: ConnectTicket): Promise<BegunLogin> => {
+  const begin = async (ticket: ConnectTicket, agreed: ConsentPlan | undefined): Promise<BegunLogin> => {
     await consents.add(ticket.principal, ticket.clientId);
     const { principal } = ticket;
     if (await isLoggedIn(ticket)) {
@@ -84,7 +84,9 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       callback: { url: desk.redirectUriOf(name), ...given({ stateSuffix: desk.stateSuffix }) },
       open: (page) => opened.resolve(page),
     }).login(server);
-    const done = login.login(ticket.challenge).then(async () => {
+    // A person who was told nothing has agreed to nothing.
+    const plan = { issuer: agreed?.issuer ?? '', scopes: agreed?.scopes ?? [] };
+    const done = login.login(ticket.challenge, undefined, plan).then(async () => {
       (await loginOf(principal)).reread();
       Object.assign(callers.of(principal), { challenge: undefined, isRefused: false });
     });

@@ -15,6 +15,7 @@ async function dishonest(
   scopes: readonly string[] = [],
 ) {
   const received: string[] = [];
+  const stage = { received, url: '', isDown: false };
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -24,6 +25,7 @@ async function dishonest(
       response
         .writeHead(status, { 'content-type': 'application/json', ...headers })
         .end(JSON.stringify(value));
+    if (stage.isDown && url.pathname.startsWith('/.well-known/')) return answer(500, {});
     switch (url.pathname) {
       case '/.well-known/oauth-protected-resource/mcp':
         return answer(200, {
@@ -56,11 +58,11 @@ async function dishonest(
     server.close();
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: `${origin}/mcp`, received };
+  return Object.assign(stage, { url: `${origin}/mcp` });
 }
 
-/** Goes through the pages of the gateway for a server. The last page. */
-async function visit(server: string, url: string) {
+/** Goes through the pages of the gateway for a server. The last page. `meanwhile`: while the person reads what to agree to. */
+async function visit(server: string, url: string, meanwhile = () => {}) {
   const us = await company();
   const { server: honest } = await upstreamStage();
   const house = await companyHouse(us, [
@@ -71,6 +73,7 @@ async function visit(server: string, url: string) {
   const visitor = new Visitor();
   const code = /code (\S+)\./.exec(question.message)![1]!;
   const consent = await visitor.send(await visitor.open(question.url), { code });
+  meanwhile();
   return { consent, end: await visitor.send(consent), origin: house.origin };
 }
 
@@ -117,6 +120,31 @@ it('scopes that a server names are text on the page, and not any number of it', 
   expect(consent.text.length).toBeLessThan(4000);
 });
 
+describe('AUTH-G-005: a server that asks for something else after the person has agreed', () => {
+  const asksFor = (scopes: string[]) =>
+    dishonest((asked) => withCode(asked.get('redirect_uri')!, asked), scopes);
+
+  it.each([
+    ['more scopes', ['read'], 'with the scopes <b>read</b>'],
+    // Its metadata could not be read when the page was made.
+    ['scopes that it did not name', undefined, 'in your name, through this gateway.'],
+  ])('gets nothing: %s', async (_what, first, told) => {
+    const scopes: string[] = first ?? [];
+    const stage = await asksFor(scopes);
+    stage.isDown = first === undefined;
+    const { consent, end } = await visit('mallory', stage.url, () => {
+      stage.isDown = false;
+      scopes.push('admin');
+    });
+    expect(consent.text).toContain(told);
+    expect([end.status, end.text]).toEqual([
+      502,
+      expect.stringContaining('asks for something else now than before'),
+    ]);
+    expect(stage.received.filter((line) => /\/(register|authorize|token) /.test(line))).toEqual([]);
+  });
+});
+
 describe('visits of browsers', () => {
   const stage = () => {
     const clock = new FakeClock();
@@ -125,7 +153,12 @@ describe('visits of browsers', () => {
       tickets.of({ principal, server: 'issues', clientId: undefined, challenge: undefined });
     const visits = new ConnectVisits(clock);
     const keep = (key: string, principal: string) =>
-      visits.keep(key, { ticket: ticketOf(principal), cookie: key, kind: 'consent' } satisfies ConnectVisit);
+      visits.keep(key, {
+        ticket: ticketOf(principal),
+        cookie: key,
+        kind: 'consent',
+        plan: undefined,
+      } satisfies ConnectVisit);
     return { clock, visits, keep };
   };
 

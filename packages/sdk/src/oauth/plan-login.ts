@@ -1,3 +1,4 @@
+import { IsthmusError } from '../errors.js';
 import { scopesToAsk } from './begin-login.js';
 import { askServer } from './discovery/ask-server.js';
 import { loginChallenge } from './discovery/challenge.js';
@@ -28,4 +29,12 @@ export async function planLogin(
   const stored = await settings.store.read(loginKey(server)).catch(() => undefined);
   const facts = await findLoginFacts(server, challenge, network, settings, stored?.issuer);
   return { issuer: facts.metadata.issuer, scopes: scopesToAsk(facts, challenge, stored, settings) };
+}
+
+/** Throws where a login would ask for something else than what its user has agreed to. */
+export function checkAgreed(server: URL, wanted: LoginPlan, agreed: LoginPlan): void {
+  if (wanted.issuer === agreed.issuer && wanted.scopes.every((scope) => agreed.scopes.includes(scope)))
+    return;
+  const message = `${server.host} asks for something else now than before; open the page again to see it`;
+  throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
 }

@@ -10,6 +10,7 @@ import { findProtectedResource } from './discovery/protected-resource.js';
 import { grantLogin, type PendingResponse } from './grant-login.js';
 import { isOver, type LoginStatus, renewAt, statusOf } from './login-status.js';
 import type { OAuthSettings } from './options.js';
+import { checkAgreed, type LoginPlan } from './plan-login.js';
 import { renewToken, revokeLogin } from './refresh.js';
 import { type LoginRecord, type LoginToken, loginKey } from './store/login-record.js';
 
@@ -81,12 +82,12 @@ export class ServerLogin implements ServerAuth {
 
   /**
    * Begins a login, whether or not there is one. `wwwAuthenticate` is what the server sent with a 401. Without it the server
-   * is asked. The signal ends the login.
+   * is asked. The signal ends the login. `agreed` is what a user has agreed to: nothing else is asked for.
    */
-  async login(wwwAuthenticate?: string, signal?: AbortSignal): Promise<LoginStatus> {
+  async login(wwwAuthenticate?: string, signal?: AbortSignal, agreed?: LoginPlan): Promise<LoginStatus> {
     // A login that cannot be read is replaced.
     this.#adopt(await this.#settings.store.read(this.#key).catch(() => undefined));
-    await this.#grant(loginChallenge(wwwAuthenticate ?? (await this.#askServer())), signal);
+    await this.#grant(loginChallenge(wwwAuthenticate ?? (await this.#askServer())), signal, agreed);
     return this.status();
   }
 
@@ -201,19 +202,24 @@ export class ServerLogin implements ServerAuth {
     return true;
   }
 
-  #grant(challenge: LoginChallenge | undefined, signal?: AbortSignal): Promise<void> {
-    this.#granting ??= this.#begin(challenge, signal).finally(() => {
+  #grant(challenge: LoginChallenge | undefined, signal?: AbortSignal, agreed?: LoginPlan): Promise<void> {
+    this.#granting ??= this.#begin(challenge, signal, agreed).finally(() => {
       this.#granting = undefined;
     });
     return this.#granting;
   }
 
-  async #begin(challenge: LoginChallenge | undefined, signal: AbortSignal | undefined): Promise<void> {
+  async #begin(
+    challenge: LoginChallenge | undefined,
+    signal: AbortSignal | undefined,
+    agreed: LoginPlan | undefined,
+  ): Promise<void> {
     const [server, network, settings, stored] = [this.#server, this.#network, this.#settings, this.#record];
     this.#limits.begin(stored?.reason, challenge);
     const facts = await findLoginFacts(server, challenge, network, settings, stored?.issuer);
     const { metadata, resource } = facts;
     const scopes = scopesToAsk(facts, challenge, stored, settings);
+    if (agreed) checkAgreed(server, { issuer: metadata.issuer, scopes }, agreed);
     const context = { server, facts, network, settings, stored, responses: this.#responses, signal };
     const { client, token } = await grantLogin(context, scopes);
     const record: LoginRecord = {
