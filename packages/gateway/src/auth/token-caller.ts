@@ -108,4 +108,8 @@ export function checkScopes(scopes: readonly string[], option: string): void {
   if (bad !== undefined) {
     throw new IsthmusError('INVALID_OPTION', `${option}: ${JSON.stringify(bad)} is not a scope`);
   }
+  if (scopes.includes('offline_access')) {
+    const why = 'offline_access is about refresh tokens, and opens nothing here: leave it out';
+    throw new IsthmusError('INVALID_OPTION', `${option}: ${why}`);
+  }
 }

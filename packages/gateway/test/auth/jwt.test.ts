@@ -174,6 +174,11 @@ it.each([
     { jwksUrl: 'https://a/keys', audience: 'a', requiredScopes: ['two words'] },
     'jwt.requiredScopes: "two words" is not a scope',
   ],
+  [
+    // AUTH-S-010: it would be in challenges.
+    { jwksUrl: 'https://a/keys', audience: 'a', requiredScopes: ['offline_access'] },
+    'jwt.requiredScopes: offline_access is about refresh tokens, and opens nothing here: leave it out',
+  ],
 ])('options that make no sense are refused at once: %j', (jwt, message) => {
   expect(() => createAuthenticate({ jwt })).toThrow(
     expect.objectContaining({ code: 'INVALID_OPTION', message }),

@@ -26,7 +26,7 @@ describe('the block gateway', () => {
   it('names every mistake in the block access, each with its place', async () => {
     const block = {
       access: {
-        scopes: { all: ['a b'], tolls: {}, readOnly: 'x' },
+        scopes: { all: ['a b'], tolls: {}, readOnly: 'x', other: ['a', 'offline_access'] },
         servers: { mail: { methods: ['x'] } },
         implies: { admin: 'write' },
         rules: [{ effect: 'denny' }, { effect: 'deny', tolls: ['x'] }, { tools: ['x'] }, 'deny'],
@@ -39,6 +39,8 @@ describe('the block gateway', () => {
       'error gateway.access.scopes.all: "a b" is not a scope',
       'error gateway.access.scopes.tolls: is not known; did you mean tools?',
       'error gateway.access.scopes.readOnly: must be a list of scopes',
+      // AUTH-S-010.
+      'error gateway.access.scopes.other: offline_access is about refresh tokens, and opens nothing here: leave it out',
       'error gateway.access.servers.mail.methods: must be an object',
       'error gateway.access.implies.admin: must be a list of scopes',
       'error gateway.access.rules[0].effect: must be allow or deny',

@@ -57,6 +57,13 @@ const SCOPES: PartReader = {
     const bad = list?.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
     if (!list) flaws.push({ path, message: 'must be a list of scopes' });
     else if (bad !== undefined) flaws.push({ path, message: `${JSON.stringify(bad)} is not a scope` });
+    // AUTH-S-010: a client would be sent for a refresh token, which the gateway never sees.
+    else if (list.includes('offline_access')) {
+      flaws.push({
+        path,
+        message: 'offline_access is about refresh tokens, and opens nothing here: leave it out',
+      });
+    }
     return list;
   },
 };
