@@ -104,7 +104,7 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
       servers: { mail: own },
       rules: [{ effect: 'deny', principals: ['*|eve'], servers: ['mail'] }],
     });
-    const at = (method: string, params: object, token: string) =>
+    const at = (method: string, params: Record<string, unknown>, token: string) =>
       house.ask('/mcp', modern(1, method, params, as(token)));
     const prompt = (token: string) => at('prompts/get', { name: 'mail__greet' }, token);
     expect(verdict(await prompt('ada/mcp:read'))).toEqual([403, challenge('mail:use mail:prompts', '/mcp')]);

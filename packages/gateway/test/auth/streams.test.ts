@@ -146,7 +146,9 @@ it('when a token is revoked, its streams end also while the checks of other toke
     },
   });
   const listen = async (who: string) => {
-    const stream = await STREAMS['a subscription']!({ url, headers: { 'x-who': who } } as Caller);
+    const wanted = { notifications: { toolsListChanged: true } };
+    const headers = { 'x-who': who };
+    const stream = await open(url, modern(1, 'subscriptions/listen', wanted, { headers }));
     await stream.next();
     return stream;
   };
