@@ -1,3 +1,5 @@
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
+
 /** A failure as a person at a terminal reads it: one line, evidence where there is some, and what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
@@ -55,12 +57,21 @@ export function exitHelp(failed?: string): string {
   ].join('\n');
 }
 
+/** Why a file could not be written, in words where the error of the system is a common one. */
+export function writeReason(error: unknown): string {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  if (code === 'EEXIST') return 'it exists already';
+  return code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such folder' : fileReason(error);
+}
+
 /** What to do about a file that could not be written, by the error of the system. */
 export function writeHint(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOSPC':
     case 'EDQUOT':
       return 'The disk is full, or your quota is used up: free some space, or choose another folder';
+    case 'EEXIST':
+      return 'Choose another name: a file that exists is not replaced';
     case 'EROFS':
       return 'That file system is read-only: choose another folder';
     case 'EACCES':

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitHelp } from './cli-error.js';
 import { type AuthFlags, authOptions } from './login/auth-options.js';
+import { toEra } from './serve/option-values.js';
 import { ADDRESS_HELP, TARGET_HELP } from './target.js';
 
 /** The options of every command that connects to a server. */
@@ -110,7 +111,7 @@ function eraOption(): Option {
   const option = new Option(
     '-e, --era <era>',
     'auto detects the era of the server; modern, legacy or a revision requires it (default: auto)',
-  );
+  ).argParser(toEra);
   option.attributeName = () => 'mode';
   return option;
 }

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from './cli-error.js';
 import type { CommandLine } from './compat/flags.js';
 import { withNewSpellings } from './compat/old-spellings.js';
-import { splitAtDashes } from './target.js';
+import { missingDashes, splitAtDashes } from './target.js';
 
 /** Parses a command line and runs its command. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
@@ -32,7 +32,15 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has already printed the help, the version or the error.
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    // The option may belong to a command that lacks its `--`: `list npx -y server`.
+    const hint = error.code === 'commander.unknownOption' ? missingDashesIn(name, argv.slice(3)) : undefined;
+    if (hint !== undefined) process.stderr.write(`hint: ${hint}\n`);
   }
+}
+
+function missingDashesIn(name: string, words: readonly string[]): string | undefined {
+  const isCommand = TAKES_COMMAND.has(name) && !words.includes('--');
+  return isCommand && !words[0]?.startsWith('-') ? missingDashes(name, words) : undefined;
 }
 
 /** The arguments with options of other programs translated to ours. Those after `--` are left alone. */

@@ -165,6 +165,8 @@ TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server 
 requests). For a server of a configuration file (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) that has a URL
 write --config FILE NAME instead of TARGET.`;
 
+const HOST_PORT_AND_PATH = /^(\[[^\]]+\]|[\w.-]+):\d{1,5}\/\S*$/;
+const HOST_AND_PORT = /^(\[[^\]]+\]|[\w.-]+):\d{1,5}$/;
 const ADDRESS = /^(unix:|tcp:\/\/)/;
 const URL_TARGET = /^https?:\/\//i;
 const TARGET_HINT =
@@ -178,30 +180,46 @@ function noTarget(name: string, first: string, rest: readonly string[]): Error {
   if (/^tcp:/i.test(first))
     return usageError(`"${first}" is not a TCP address`, 'Write tcp://127.0.0.1:4000');
   if (isUrl(first)) return usageError(`"${first}" is not a supported kind of address`, TARGET_HINT);
-  const port = /^(\[[^\]]+\]|[\w.-]+):(\d{1,5})$/.exec(first);
-  if (port) return usageError(`"${first}" is not a server address`, `Did you mean tcp://${first}?`);
+  const message = `"${first}" is not a server address`;
+  if (HOST_PORT_AND_PATH.test(first)) return usageError(message, `Did you mean http://${first}?`);
+  if (HOST_AND_PORT.test(first))
+    return usageError(message, `Did you mean http://${first}/mcp, or tcp://${first}?`);
   const file = statSync(first, { throwIfNoEntry: false });
-  if (file?.isSocket())
-    return usageError(`"${first}" is not a server address`, `Did you mean unix:${first}?`);
+  if (file?.isSocket()) return usageError(message, `Did you mean unix:${first}?`);
+  if (file?.isFile() && /\.(json|toml|ya?ml)$/i.test(first))
+    return usageError(message, `For a server of this file: isthmus ${name} --config ${quote(first)} NAME`);
+  const isCommand = name === 'probe' || file !== undefined;
+  return usageError(message, missingDashes(name, [first, ...rest], isCommand) ?? TARGET_HINT);
+}
+
+/**
+ * A hint for a command line whose command has no `--` before it. Undefined: no word of it is a program of this machine.
+ * `isCommand`: the first word is known to be a command.
+ */
+export function missingDashes(
+  name: string,
+  [first = '', ...rest]: readonly string[],
+  isCommand = false,
+): string | undefined {
   // A whole command line in quotes is typed often.
-  const words = /\s/.test(first) && !file ? first.trim().split(/\s+/) : [first];
-  const looksLikeCommand = name === 'probe' || file || words.length > 1 || isOnPath(words[0]!);
-  const command = [...(/\.[cm]?js$/.test(words[0]!) ? ['node'] : []), ...words, ...rest];
-  return usageError(
-    `"${first}" is not a server address`,
-    looksLikeCommand
-      ? `To start a server, put its command after --: isthmus ${name} ${BEFORE_COMMAND[name] ?? ''}-- ${command.map(quote).join(' ')}`
-      : TARGET_HINT,
-  );
+  const words = /\s/.test(first) && !existsSync(first) ? first.trim().split(/\s+/) : [first];
+  const needed = BEFORE_COMMAND[name];
+  // What `call` and its kind need first may be the name of a program, too: `call echo text=hi node server.js`.
+  const at = needed === undefined ? -1 : rest.findIndex(isOnPath);
+  const before = at >= 0 ? [...words, ...rest.slice(0, at)].map(quote).join(' ') : needed;
+  const command = at >= 0 ? rest.slice(at) : [...words, ...rest];
+  if (!isCommand && at < 0 && words.length === 1 && !isOnPath(first)) return undefined;
+  const line = [...(/\.[cm]?js$/.test(command[0]!) ? ['node'] : []), ...command].map(quote).join(' ');
+  return `To start a server, put its command after --: isthmus ${name} ${before === undefined ? '' : `${before} `}-- ${line}`;
 }
 
 /** What these commands need before the command of the server. */
 const BEFORE_COMMAND: Readonly<Record<string, string>> = {
-  call: 'TOOL ',
-  read: 'URI ',
-  prompt: 'NAME ',
-  complete: 'PROMPT argument=text ',
-  task: 'get ID ',
+  call: 'TOOL',
+  read: 'URI',
+  prompt: 'NAME',
+  complete: 'PROMPT argument=text',
+  task: 'get ID',
 };
 
 function isOnPath(command: string): boolean {

@@ -26,7 +26,7 @@ describe('an invalid command line ends with 2', () => {
     { args: ['probe', '--timeout', 'soon', 'unix:/x'], says: 'number of milliseconds' },
     {
       args: ['probe', '--era', 'bronze', 'unix:/x'],
-      says: 'mode must be auto, modern, legacy or a revision',
+      says: "argument 'bronze' is invalid. It must be auto, modern, legacy or a revision such as 2025-11-25.",
     },
     { args: ['probe', '--cwd', '/', 'unix:/x'], says: '--cwd needs a command' },
     { args: ['probe', '--frobnicate', 'unix:/x'], says: '--frobnicate' },
@@ -35,10 +35,22 @@ describe('an invalid command line ends with 2', () => {
     { args: ['read', ...demo()], says: 'No URI given' },
     { args: ['call', ...demo()], says: 'No tool given' },
     { args: ['call', 'unix:/x', 'text=hi'], says: '"text=hi" is not the name of a tool' },
-    { args: ['call', 'unix:/x', 'echo', 'hi'], says: '"hi" is not an argument' },
+    { args: ['call', 'unix:/x', 'echo', 'hi'], says: '"hi" is not an argument: it has no =' },
+    {
+      args: ['call', 'echo', 'txt=hi', ...demo()],
+      says: 'echo needs text (string); it has no argument "txt"',
+    },
+    {
+      args: ['list', 'npx', '-y', 'server'],
+      says: 'hint: To start a server, put its command after --: isthmus list -- npx -y server',
+    },
     { args: ['call', 'unix:/x', 'echo', '--args', '[1]'], says: 'must be a JSON object' },
     { args: ['call', 'unix:/x', 'echo', 'a=1', '--args', '{}'], says: 'not both' },
     { args: ['call', 'echo', '--root', '/no/such/folder', ...demo()], says: 'no such folder' },
+    {
+      args: ['inspect', '--no-open', '--record', '/no/such/a.mcptrace', ...demo()],
+      says: 'Cannot write --record /no/such/a.mcptrace: there is no such folder',
+    },
     { args: ['call', 'echo', 'text=x', '--'], says: 'No command after --' },
     { args: ['call', 'ehco', 'text=x', ...demo()], says: 'Did you mean echo?' },
     { args: ['call', 'add', 'a=1', ...demo()], says: 'add needs b (number)' },

@@ -65,7 +65,17 @@ describe('the target', () => {
     {
       words: ['localhost:4000'],
       says: 'is not a server address',
-      hint: 'Did you mean tcp://localhost:4000?',
+      hint: 'Did you mean http://localhost:4000/mcp, or tcp://localhost:4000?',
+    },
+    {
+      words: ['localhost:8080/mcp'],
+      says: 'is not a server address',
+      hint: 'Did you mean http://localhost:8080/mcp?',
+    },
+    {
+      words: ['package.json'],
+      says: 'is not a server address',
+      hint: 'For a server of this file: isthmus probe --config package.json NAME',
     },
     {
       words: ['node', 'server.js'],
@@ -82,6 +92,17 @@ describe('the target', () => {
     const error = failure(() => takeTarget('probe', words, undefined));
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(says) });
     expect(error.hint).toContain(hint);
+  });
+
+  it('is a command that lacks its --, also behind what the subcommand needs', () => {
+    const hint = (...words: string[]) => failure(() => takeTarget('call', words, undefined)).hint;
+    const before = 'To start a server, put its command after --: isthmus call';
+    expect(hint('not-a-program', 'text=hi', 'node', 'a.js')).toBe(
+      `${before} not-a-program text=hi -- node a.js`,
+    );
+    expect(hint('echo', 'text=a b', 'node', 'a.js')).toBe(`${before} echo 'text=a b' -- node a.js`);
+    expect(hint('node', 'a.js')).toBe(`${before} TOOL -- node a.js`);
+    expect(hint('not-a-program', 'text=hi')).toContain('Give unix:PATH');
   });
 
   it('cannot be two, nor an empty command', () => {

@@ -112,15 +112,29 @@ export class IsthmusError extends Error {
   }
 }
 
+/** Why a file cannot be used, in words where the error of the system is a common one. It may have the path. */
+export function fileReason(thrown: unknown): string {
+  const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
+  return FILE_REASONS[code ?? ''] ?? messageOf(thrown);
+}
+
 /**
  * Why a file cannot be read, without the path that the system puts into its message: the path may be a secret that was
  * given in the place of a path by mistake.
  */
 export function reasonWithoutPath(thrown: unknown): string {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
-  const isSystemError = typeof code === 'string' && typeof syscall === 'string';
-  return isSystemError ? messageOf(thrown).split(`, ${syscall}`)[0]! : 'not a file path';
+  if (typeof code !== 'string' || typeof syscall !== 'string') return 'it is not a file path';
+  return FILE_REASONS[code] ?? messageOf(thrown).split(`, ${syscall}`)[0]!;
 }
+
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+};
 
 /** The message of any thrown value. Never a stack, and never throws itself. */
 export function messageOf(thrown: unknown): string {

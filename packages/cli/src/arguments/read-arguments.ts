@@ -17,7 +17,7 @@ export function toAssignment(argument: string): Assignment {
   const match = /^(.+?)(:?=)(.*)$/s.exec(argument);
   if (!match) {
     throw usageError(
-      `"${argument}" is not an argument`,
+      `"${argument}" is not an argument: it has no =`,
       'Write key=value, key:=JSON, or all of them at once with --args JSON',
     );
   }
@@ -60,7 +60,9 @@ export function readArguments(assignments: readonly Assignment[], tool: Tool | u
   const missing = [...known.values()].filter(({ name, required }) => required && !values.has(name));
   if (tool && missing.length > 0) {
     const names = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
-    throw withArguments(tool, `${tool.name} needs ${names}`);
+    const unknown = [...values.keys()].filter((key) => !known.has(key)).map((key) => `"${key}"`);
+    const more = unknown.length === 0 ? '' : `; it has no argument ${unknown.join(', ')}`;
+    throw withArguments(tool, `${tool.name} needs ${names}${more}`);
   }
   return Object.fromEntries(values);
 }

@@ -12,8 +12,8 @@ import {
   updateBaseline,
 } from '@isthmus/check/internal/run/baseline.js';
 import type { FailOn } from '@isthmus/check/internal/run/grade.js';
-import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import { usageError, writeHint } from '../cli-error.js';
+import { fileReason, IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { usageError, writeHint, writeReason } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';
 
 /** The files of the reports, by the names of their options. */
@@ -53,7 +53,7 @@ async function write(option: string, file: string, text: string): Promise<void> 
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (cause) {
-    const why = oneLine((cause as Error).message);
+    const why = oneLine(writeReason(cause));
     throw usageError(`Cannot write ${option} ${oneLine(file)}: ${why}`, writeHint(cause));
   }
 }
@@ -64,10 +64,10 @@ export async function readBaseline(file: string, { update = false } = {}): Promi
   try {
     text = await readFile(file, 'utf8');
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' && update) return { version: 1, accepted: [] };
     const hint = code === 'ENOENT' ? '--update-baseline creates it' : undefined;
-    throw usageError(`Cannot read --baseline ${oneLine(file)}: ${oneLine(message)}`, hint);
+    throw usageError(`Cannot read --baseline ${oneLine(file)}: ${oneLine(fileReason(cause))}`, hint);
   }
   try {
     return parseBaseline(text, oneLine(file));

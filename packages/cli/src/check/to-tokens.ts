@@ -6,7 +6,7 @@ import {
   type TokenKind,
   type TokenSigner,
 } from '@isthmus/check';
-import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason, IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { fromJson } from '../arguments/read-arguments.js';
 import { suggest } from '../arguments/suggest.js';
 import { usageError } from '../cli-error.js';
@@ -93,6 +93,6 @@ async function readText(file: string, option: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw usageError(`${option}: ${oneLine(file)} cannot be read: ${oneLine(messageOf(error))}`);
+    throw usageError(`${option}: ${oneLine(file)} cannot be read: ${oneLine(fileReason(error))}`);
   }
 }

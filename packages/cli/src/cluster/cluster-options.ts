@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { channelStore } from '@isthmus/sdk/internal/cluster/channel/channel-store.js';
 import { IsthmusError, messageOf, reasonWithoutPath } from '@isthmus/sdk/internal/errors.js';
 import type { Cluster, JoinClusterOptions } from '@isthmus/sdk/internal/transport/cluster.js';
@@ -149,8 +150,16 @@ function planOfWorker(worker: WorkerLink): ClusterPlan {
   };
 }
 
-export async function joinPlanned(plan: ClusterPlan | undefined): Promise<JoinedCluster | undefined> {
+export async function joinPlanned(
+  plan: ClusterPlan | undefined,
+  say: (line: string) => void,
+): Promise<JoinedCluster | undefined> {
   if (!plan) return undefined;
+  const stopTelling = systemClock.after(
+    SLOW_MS,
+    () => say('isthmus: the Redis of --cluster does not answer yet; it is tried for 10 s'),
+    { background: true },
+  );
   const { joinCluster } = await import('@isthmus/sdk/internal/transport/cluster.js');
   try {
     const { drainMs, worker } = plan;
@@ -161,8 +170,13 @@ export async function joinPlanned(plan: ClusterPlan | undefined): Promise<Joined
     if (!(error instanceof IsthmusError)) throw error;
     if (error.code === 'INVALID_OPTION') throw usageError(messageOf(error));
     throw new CliError(EXIT.cannotConnect, messageOf(error), { hint: NOT_JOINED });
+  } finally {
+    stopTelling();
   }
 }
+
+/** How long joining may take before a person is told what it waits for. */
+const SLOW_MS = 2000;
 
 /** A flag wins over a variable, and a variable over a file. */
 function readSecrets(options: ClusterFlags, given: string | undefined): readonly string[] {

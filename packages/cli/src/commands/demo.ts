@@ -1,11 +1,11 @@
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
-import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
 import { Command, Option } from 'commander';
 import { collect } from '../common-options.js';
 import { delayOptimization } from '../delay-optimization.js';
 import { createDemoServer } from '../demo/demo-server.js';
 import { howWeWereCalled } from '../hosts/paste-lines.js';
+import { listenAt } from '../serve/addresses.js';
 
 export function demoCommand(): Command {
   return new Command('demo')
@@ -21,14 +21,10 @@ export function demoCommand(): Command {
     .exitOverride()
     .action(async ({ listen = ['stdio'], era }: { listen?: string[]; era?: Era }) => {
       delayOptimization({ compilesAtOnce: true });
-      const served = await serve(
-        createDemoServer(),
-        listen.map((address) => listenerFor(address)),
-        {
-          ownsProcess: true,
-          ...(era && { eras: [era] }),
-        },
-      );
+      const served = await serve(createDemoServer(), listen.map(listenAt), {
+        ownsProcess: true,
+        ...(era && { eras: [era] }),
+      });
       explain(served.addresses);
     });
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
 import { usageError } from '../cli-error.js';
 
 /** The arguments of a command: those before `--`, and those after it. */
@@ -115,9 +115,7 @@ export const headerFile: CompatFlag = {
     try {
       text = readFileSync(file, 'utf8');
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const why = code === 'ENOENT' ? 'no such file' : messageOf(error);
-      throw usageError(`Cannot read --header-file ${file}: ${why}`);
+      throw usageError(`Cannot read --header-file ${file}: ${fileReason(error)}`);
     }
     for (const [at, line] of text.split(/\r?\n/).entries()) {
       if (/^\s*(#|$)/.test(line)) continue;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { usageError } from '../cli-error.js';
 import type { CompatFlag } from './flags.js';
@@ -40,7 +40,7 @@ function readText(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw usageError(`Cannot read ${option} @${file}: ${messageOf(error)}`);
+    throw usageError(`Cannot read ${option} @${file}: ${fileReason(error)}`);
   }
 }
 

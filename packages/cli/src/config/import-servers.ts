@@ -15,9 +15,8 @@ import {
   toPortable,
   type Whereabouts,
 } from '@isthmus/sdk/internal/config/index.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { suggest } from '../arguments/suggest.js';
-import { usageError, writeHint } from '../cli-error.js';
+import { usageError, writeHint, writeReason } from '../cli-error.js';
 
 /** The result of `config import`, with the document to write. */
 export interface ImportReport {
@@ -202,7 +201,7 @@ export async function writeDocument(
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
       throw usageError(`${file} already exists`, 'Use another name, or --force to replace it');
     }
-    throw usageError(`${file} cannot be written: ${messageOf(error)}`, writeHint(error));
+    throw usageError(`${file} cannot be written: ${writeReason(error)}`, writeHint(error));
   }
 }
 

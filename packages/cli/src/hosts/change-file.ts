@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { isTable } from '@isthmus/sdk/internal/config/documents/document.js';
 import { setJsonValue } from '@isthmus/sdk/internal/config/documents/edit-json.js';
 import { parseJson } from '@isthmus/sdk/internal/config/documents/parse-json.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import { usageError, writeHint } from '../cli-error.js';
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
+import { usageError, writeHint, writeReason } from '../cli-error.js';
 import type { Style } from '../terminal/terminal.js';
 import { printable } from '../terminal/text.js';
 
@@ -27,7 +27,7 @@ export async function planChange(
   const path = await realpath(file).catch(() => file);
   const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw usageError(`${file} cannot be read: ${messageOf(error)}`);
+    throw usageError(`${file} cannot be read: ${fileReason(error)}`);
   });
   let found: unknown;
   if (before !== undefined && before.trim() !== '') {
@@ -81,7 +81,7 @@ export async function applyChange(
     return backup;
   } catch (error) {
     await rm(temporary, { force: true });
-    throw usageError(`${path} cannot be written: ${messageOf(error)}`, writeHint(error));
+    throw usageError(`${path} cannot be written: ${writeReason(error)}`, writeHint(error));
   }
 }
 

@@ -1,9 +1,8 @@
 import type { ConsoleRecords } from '@isthmus/console/internal/inspect/console-records.js';
 import { openInspect } from '@isthmus/console/internal/inspect/open-inspect.js';
 import { recordTrace } from '@isthmus/console/internal/trace/trace-recorder.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { GivenOptions } from '../choose-target.js';
-import { EXIT, usageError } from '../cli-error.js';
+import { EXIT, usageError, writeHint, writeReason } from '../cli-error.js';
 import type { CommonOptions } from '../common-options.js';
 import { toRoots } from '../session/answer-questions.js';
 import { processTerminal } from '../terminal/terminal.js';
@@ -38,8 +37,10 @@ export async function runInspect(
   const say = (line: string) => terminal.stderr.write(`isthmus: ${line}\n`);
   const record = (records: ConsoleRecords, path: string) =>
     recordTrace(records, { path, target: { label, kind }, redactor, onStopped: say }).catch(
-      (error: unknown) => {
-        throw usageError(`Cannot write --record ${oneLine(path)}: ${oneLine(messageOf(error))}`);
+      async (error: unknown) => {
+        await console.close();
+        const why = oneLine(writeReason(error));
+        throw usageError(`Cannot write --record ${oneLine(path)}: ${why}`, writeHint(error));
       },
     );
   const console = await openInspect({

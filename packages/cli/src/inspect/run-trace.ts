@@ -1,7 +1,7 @@
 import { openTrace } from '@isthmus/console/internal/inspect/open-trace.js';
 import { TraceError } from '@isthmus/console/internal/trace/read-trace.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
 import type { GivenOptions } from '../choose-target.js';
 import { EXIT, usageError } from '../cli-error.js';
 import { processTerminal } from '../terminal/terminal.js';
@@ -29,7 +29,7 @@ export async function runTrace(
     (error: unknown) => {
       if (error instanceof TraceError) throw usageError(oneLine(error.message));
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-      throw usageError(`Cannot read ${oneLine(file!)}: ${oneLine(messageOf(error))}`);
+      throw usageError(`Cannot read ${oneLine(file!)}: ${oneLine(fileReason(error))}`);
     },
   );
   const interruption = untilInterrupted();

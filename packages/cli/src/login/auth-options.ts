@@ -6,7 +6,7 @@ import {
   type UrlAuth,
   type UrlSpec,
 } from '@isthmus/sdk/internal/config/server-spec.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
 import { Option } from 'commander';
 import { usageError } from '../cli-error.js';
 import type { LoginFlags } from './login-options.js';
@@ -120,7 +120,7 @@ function secretOf({ clientSecret, clientSecretFile }: AuthFlags): UrlAuth['clien
     readFileSync(file, 'utf8');
     return { file };
   } catch (error) {
-    throw usageError(`Cannot read --client-secret-file ${file}: ${messageOf(error)}`);
+    throw usageError(`Cannot read --client-secret-file ${file}: ${fileReason(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ConnectionView } from '@isthmus/console/internal/contract.js';
 import { type KeptFrame, KINDS } from '@isthmus/console/internal/frames/ring.js';
 import { ConsoleRecords } from '@isthmus/console/internal/inspect/console-records.js';
 import { readTrace, TraceError } from '@isthmus/console/internal/trace/read-trace.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { usageError } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';
@@ -43,7 +43,7 @@ export async function readScript(file: string, server: string | undefined): Prom
   const { ring, connections } = new ConsoleRecords({ isRecording: false, maxBytes: MAX_BYTES });
   const { head, skipped } = await readTrace(file, ring, connections).catch((error: unknown) => {
     if (error instanceof TraceError) throw usageError(oneLine(error.message));
-    throw usageError(`Cannot read ${oneLine(file)}: ${oneLine(messageOf(error))}`);
+    throw usageError(`Cannot read ${oneLine(file)}: ${oneLine(fileReason(error))}`);
   });
   const upstreams = chooseServer(
     connections.all().filter(({ side, lens }) => side === 'upstream' && !lens),

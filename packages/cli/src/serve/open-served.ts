@@ -48,11 +48,14 @@ export async function openServed<T extends Owned>(
 ): Promise<T> {
   const { endpoint, places, isPrivate: tellsStderr } = access;
   const { cluster } = joined ?? {};
-  if (joined?.worker) checkWorkerAddresses(addresses);
-  const opened = await open({
-    ...{ addresses, endpoint, ...places, tellsStderr, graceMs, cluster, taskStore },
-    connections: joined?.worker?.connections,
-  }).catch(async (error: unknown) => {
+  const openChecked = async () => {
+    if (joined?.worker) checkWorkerAddresses(addresses);
+    return open({
+      ...{ addresses, endpoint, ...places, tellsStderr, graceMs, cluster, taskStore },
+      connections: joined?.worker?.connections,
+    });
+  };
+  const opened = await openChecked().catch(async (error: unknown) => {
     await taskStore?.close();
     await cluster?.leave();
     throw cannotListen(addresses, error);

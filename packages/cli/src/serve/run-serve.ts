@@ -73,8 +73,8 @@ async function serveTyped(given: TypedServe): Promise<void> {
   const { openTaskStore } = await import('./task-store.js');
   const { joinPlanned, readClusterPlan } = await import('../cluster/cluster-options.js');
   const inputs = await inputsFor(options, addresses, operator);
-  const joined = await joinPlanned(readClusterPlan(options));
-  const taskStore = await openTaskStore(options);
+  const joined = await joinPlanned(readClusterPlan(options), operator.say);
+  const taskStore = await openTaskStore(options, joined);
   const real = await serveDemo({ ...inputs, joined, taskStore }, readStateKeys(options.stateKey));
   const needsKey = inputs.access.hasPrincipals;
   announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
@@ -131,7 +131,7 @@ async function runSingle(
   const announce = announcer(options, operator);
   const { openTaskStore } = await import('./task-store.js');
   const { joined, ...telemetry } = await openTelemetry(options, false);
-  const taskStore = await openTaskStore(options);
+  const taskStore = await openTaskStore(options, joined);
   return serveSingle(
     servedSpec(target, options, { processes: isOnlyStdio ? 'per-conversation' : ofMany }),
     {

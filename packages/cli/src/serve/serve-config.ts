@@ -66,7 +66,7 @@ export async function serveConfig(
     const { units, access: callerRules, warnings } = read(watch.current);
     for (const warning of warnings) warn(warning);
     if (units.length === 0) warn(`there are no servers in ${labelOf(files)}`);
-    const taskStore = await openTaskStore(options);
+    const taskStore = await openTaskStore(options, joined);
     running = await openServed(
       { addresses, access, graceMs: options.grace ?? settings.drainMs, joined, taskStore, warn },
       (common) =>
@@ -135,7 +135,7 @@ export function missingConfigHint(
   const there = knownFiles().filter(({ path }) => exists(path));
   const [first] = there;
   if (!first) {
-    return `No application has a file here either; isthmus ${command} -- COMMAND ARGS… needs none`;
+    return `No application has a file here either. isthmus ${command} -- COMMAND ARGS… needs no file`;
   }
   const all = there.map(({ application, path }) => `${near(path)} (${application})`).join(', ');
   // A shell expands ~ only where it is not quoted.

@@ -1,6 +1,7 @@
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
+import type { JoinedCluster } from '../cluster/cluster-options.js';
 import type { WorkerLink } from '../workers/worker-link.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
@@ -8,14 +9,13 @@ type Options = Pick<ServeCommandOptions, 'taskStore' | 'cluster' | 'clusterName'
 
 /**
  * Opens the store of `--task-store`. The processes of a cluster keep tasks in its Redis, and workers have them in the memory
- * of their parent, so that each of them knows the tasks of the others. Undefined: tasks are kept in memory.
+ * of their parent, so that each of them knows the tasks of the others. Undefined: tasks are kept in memory. If it cannot be
+ * opened, this process leaves the cluster.
  */
-export async function openTaskStore({
-  taskStore,
-  cluster,
-  clusterName,
-  worker,
-}: Options): Promise<TaskStore | undefined> {
+export async function openTaskStore(
+  { taskStore, cluster, clusterName, worker }: Options,
+  joined: JoinedCluster | undefined,
+): Promise<TaskStore | undefined> {
   // Child processes must not inherit it.
   delete process.env['ISTHMUS_TASK_STORE'];
   const place = taskStore ?? cluster;
@@ -34,10 +34,16 @@ export async function openTaskStore({
     );
     return await sqliteTaskStore({ file });
   } catch (error) {
+    await joined?.cluster.leave();
     if (!(error instanceof IsthmusError)) throw error;
-    throw new CliError(EXIT.cannotConnect, `The store of tasks cannot be opened: ${messageOf(error)}`);
+    const message = `The store of tasks cannot be opened: ${messageOf(error)}`;
+    const isAway = error.code === 'ADDRESS_UNAVAILABLE';
+    throw new CliError(EXIT.cannotConnect, message, isAway ? { hint: AWAY } : {});
   }
 }
+
+const AWAY =
+  'Check that Redis runs at the address of --task-store or --cluster, and that its user and password are right';
 
 async function tasksOfParent({ stores }: WorkerLink): Promise<TaskStore> {
   const { channelTaskStore } = await import(

@@ -11,6 +11,8 @@ import { usageError } from '../cli-error.js';
 import { type JoinedCluster, joinPlanned, readClusterPlan } from '../cluster/cluster-options.js';
 import { checkConsoleAddress } from '../console/console-address.js';
 import { readConsoleSignIn } from '../console/console-sign-in.js';
+import { processTerminal } from '../terminal/terminal.js';
+import { createOperator } from './operator.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
 /** What every gateway of the command line has, whatever it serves. */
@@ -32,13 +34,15 @@ export async function openTelemetry(
   const { createLog } = await import('@isthmus/gateway/internal/telemetry/log.js');
   const { rateLimit, control, apiKey = [] } = options;
   const stateKeys = readStateKeys(options.stateKey);
+  // What can be wrong on the command line comes before the cluster is joined: a member that fails has to leave it.
+  const consoleAndAudit = { ...consoleOf(options), audit: auditOf(options) };
   const plan = readClusterPlan(options);
   const redactor = createRedactor([
     ...apiKey.map((key) => key.replace(/^[\w.-]+=(?=[^=])/, '')),
     ...(stateKeys ?? []),
     ...(plan?.secrets ?? []),
   ]);
-  const joined = await joinPlanned(plan);
+  const joined = await joinPlanned(plan, (line) => createOperator(processTerminal(), options).say(line));
   const log = createLog({
     level: levelOf(options, speaks),
     format: formatOf(options),
@@ -49,8 +53,7 @@ export async function openTelemetry(
     log,
     joined,
     redactor,
-    ...consoleOf(options),
-    audit: auditOf(options),
+    ...consoleAndAudit,
     stateKeys,
     maxParked: options.maxParked,
     rate: rateLimit === undefined ? undefined : rateOf(rateLimit, joined),

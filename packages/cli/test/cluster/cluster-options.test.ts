@@ -51,7 +51,7 @@ describe('gateway.cluster of a file', () => {
     [{ url: URL }, 'A cluster needs a secret that all processes share'],
     [
       { url: URL, secretFile: '/nowhere/secret' },
-      'The file of gateway.cluster.secretFile cannot be read: ENOENT',
+      'The file of gateway.cluster.secretFile cannot be read: there is no such file',
     ],
     [{ url: URL, secretFile: '/dev/null' }, 'The file of gateway.cluster.secretFile holds no secret'],
   ])('names its keys when %j is wrong', (settings, message) => {

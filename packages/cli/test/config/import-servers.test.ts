@@ -252,7 +252,7 @@ describe('the output', () => {
     const folder = folderOf({});
     await expect(writeDocument(join('none', 'a.json'), 'x', true, whereIn(folder))).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('cannot be written: ENOENT'),
+      message: 'none/a.json cannot be written: there is no such folder',
     });
   });
 });

@@ -36,6 +36,14 @@ describe('an invalid command line ends with 2', () => {
     },
     { args: ['--env', 'NOT_SET_AT_ALL', ...demo()], says: 'NOT_SET_AT_ALL is not set here' },
     { args: ['--cwd', '/', '--upstream', 'unix:/x'], says: '--cwd needs a command' },
+    {
+      args: ['--workers', '2', '--listen', 'stdio', '--listen', 'http://127.0.0.1:0/mcp', ...demo()],
+      says: '--workers serves HTTP addresses only, and there is stdio',
+    },
+    {
+      args: [...HTTP, '--audit-log', '/no/such/audit.log', ...demo()],
+      says: 'The audit log /no/such/audit.log cannot be opened: there is no such folder',
+    },
   ])('$args', async ({ args, says }) => {
     const ran = await isthmus('serve', ...args);
     expect(ran).toMatchObject({ code: 2, stdout: '' });

@@ -1,6 +1,6 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { fileReason, IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { escapedJson } from '../telemetry/one-line.js';
 import type { AuditRecord, AuditSink } from './audit-record.js';
 import { RotatingFile } from './rotating-file.js';
@@ -22,8 +22,20 @@ export interface AuditFileOptions {
 export async function openAuditFile(options: AuditFileOptions): Promise<AuditSink> {
   const sink = new AuditFile(options);
   // A log that cannot be opened at the start is an error of the operator.
-  await sink.open();
+  await sink.open().catch((error: unknown) => {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `The audit log ${options.file} cannot be opened: ${whyNot(error)}`,
+      { cause: error },
+    );
+  });
   return sink;
+}
+
+/** The file itself is made if there is none, so what does not exist is its folder. */
+function whyNot(error: unknown): string {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? 'there is no such folder' : fileReason(error);
 }
 
 class AuditFile implements AuditSink {

@@ -162,7 +162,10 @@ describe('the file of the audit log', () => {
   });
 
   it('cannot be opened: that is told at the start', async () => {
-    const options = { file: join(freshFolder(), 'no', 'such'), clock: systemClock, warn: () => {} };
-    await expect(openAuditFile(options)).rejects.toThrow('ENOENT');
+    const file = join(freshFolder(), 'no', 'such');
+    const options = { file, clock: systemClock, warn: () => {} };
+    await expect(openAuditFile(options)).rejects.toThrow(
+      `The audit log ${file} cannot be opened: there is no such folder`,
+    );
   });
 });

@@ -43,7 +43,9 @@ describe('a file of tokens', () => {
 
   it('is refused at the start when it is not there', () => {
     const bearerFile = join(tmpdir(), 'no', 'such', 'file');
-    expect(() => createAuthenticate({ bearerFile })).toThrow(/^The bearer file cannot be read: ENOENT/);
+    expect(() => createAuthenticate({ bearerFile })).toThrow(
+      /^The bearer file cannot be read: there is no such file$/,
+    );
   });
 
   it('is read again when it has changed: tokens come and go', async () => {

@@ -73,7 +73,7 @@ describe('a file of what is denied (G11)', () => {
   it('that cannot be read at the start is an error', () => {
     const denyFile = join(freshFolder(), 'none');
     expect(() => createAuthenticate({ apiKeys: [{ key: KEY }], denyFile })).toThrow(
-      'The deny file cannot be read: ENOENT',
+      'The deny file cannot be read: there is no such file',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { messageOf } from '../../errors.js';
+import { fileReason } from '../../errors.js';
 
 export type EnvFile =
   | { readonly kind: 'variables'; readonly variables: Readonly<Record<string, string>> }
@@ -11,15 +11,14 @@ export async function readEnvFile(file: string): Promise<EnvFile> {
   try {
     return await readRegularFile(file);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    return { kind: 'broken', reason: REASONS[code] ?? messageOf(error) };
+    return { kind: 'broken', reason: fileReason(error) };
   }
 }
 
 /** Refuses pipes and devices: opening one may block, and reading it may never end. */
 async function readRegularFile(file: string): Promise<EnvFile> {
   const found = await stat(file);
-  if (found.isDirectory()) return { kind: 'broken', reason: REASONS['EISDIR']! };
+  if (found.isDirectory()) return { kind: 'broken', reason: 'it is a folder' };
   if (!found.isFile()) return NOT_REGULAR;
   // The file may have been replaced meanwhile, so it is opened without blocking and checked again.
   const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -107,12 +106,6 @@ function withEscapes(text: string): string {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-};
 const NOT_REGULAR: EnvFile = {
   kind: 'broken',
   reason: 'it is not a regular file but a pipe, a socket or a device',

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { messageOf } from '../../errors.js';
+import { fileReason, messageOf } from '../../errors.js';
 import type { ConfigProblem } from '../report.js';
 import type { Document, ParsedDocument } from './document.js';
 import { parseJson } from './parse-json.js';
@@ -26,10 +26,9 @@ export async function readDocument(file: string): Promise<DocumentResult> {
     text = await readText(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const reason = REASONS[code ?? ''] ?? messageOf(error);
     return {
       kind: code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'broken',
-      problem: problem(`the file cannot be read: ${reason}`),
+      problem: problem(`the file cannot be read: ${fileReason(error)}`),
     };
   }
   try {
@@ -59,14 +58,6 @@ function looksLikeYaml(text: string): boolean {
 }
 
 const YAML_HINT = '; this looks like YAML, which is read from files whose name ends in .yaml or .yml';
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-};
 
 /** Larger than the files in which some applications keep their whole state. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -46,7 +46,8 @@ async function untilReady(redis: RedisConnection, prefix: string): Promise<void>
     } catch (error) {
       if (attempt < READY_ATTEMPTS) await sleep(READY_MS);
       else {
-        const message = `The Redis of the tasks does not answer: ${messageOf(error)}`;
+        const why = redis.problem ?? messageOf(error);
+        const message = `Redis at ${redis.place} cannot be used: ${why}`;
         throw new IsthmusError('ADDRESS_UNAVAILABLE', message, { cause: error });
       }
     }
