@@ -272,7 +272,7 @@ export type FrameRow = readonly [
   kind: RowKind,
   /** The method; for an answer, that of its request. An index into the names; 0 is the empty name. */
   method: number,
-  /** The tool, prompt or URI. An index into the names. */
+  /** The tool, prompt or URI; of a line that is not a message, how it begins. An index into the names. */
   about: number,
   id: string | number | null,
   /** 0: it belongs to no call. */
@@ -549,6 +549,7 @@ export interface CallRow {
   };
   readonly upstream?: {
     readonly era: EraName;
+    /** Empty where only the era is known. */
     readonly revision: string;
     readonly pid?: number;
     readonly generation?: number;
@@ -609,7 +610,17 @@ export interface Lens {
   readonly notes: readonly { readonly row: number; readonly say: string }[];
   /** Answers about a task that said the same as the one before are left out, with their requests. The wire has them. */
   readonly leftOut: number;
+  /** What a person answered to questions of the call, in the order of time. */
+  readonly answers: readonly LensAnswer[];
   readonly ms: number;
+}
+
+export interface LensAnswer {
+  /** Milliseconds since the first frame, with one decimal. */
+  readonly at: number;
+  readonly waitedMs: number;
+  /** The beginning of the answer: `{"action":"accept","content":{"name":"Ada"}}`. Absent: the question was taken back. */
+  readonly answer?: string;
 }
 
 export interface LensFrame {

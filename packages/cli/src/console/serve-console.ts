@@ -7,6 +7,7 @@ import type { LogLine } from '@isthmus/gateway/internal/control/index.js';
 import type { LiveWatcher } from '@isthmus/gateway/internal/live/live-watcher.js';
 import type { ConsoleSource, OpenedConsole } from '@isthmus/gateway/internal/run-gateway.js';
 import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
+import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { LEVELS_UP_TO } from './console-levels.js';
@@ -68,6 +69,12 @@ export async function openServeConsole(
         auth,
       }),
       logs: (signal) => toRows(controlled.logs(undefined, { lines: 1000, follow: true }, signal)),
+      async snippet(facts) {
+        const url = addressOf(facts.server, await controlled.status());
+        const headers: Record<string, string> = options.hasPrincipals ? { Authorization: '' } : {};
+        const { snippetFor } = await import('../inspect/snippets.js');
+        return snippetFor(facts, { kind: 'url', name: facts.server!, url, transport: 'auto', headers });
+      },
       service: (name) => gateway.unit(name).service,
       principalFor: (name, who) => principalFor(gateway.unit(name).definition, who, options.hasPrincipals),
       clean: (text) => (/^\s*[{[]/.test(text) ? redactor.json(text) : redactor.text(text)),
@@ -83,6 +90,17 @@ export async function openServeConsole(
       await console.close();
     },
   };
+}
+
+/** The address at which clients reach a server of the gateway. */
+function addressOf(name: string | undefined, { listening, servers }: GatewayStatus): string {
+  const path = name === undefined ? undefined : servers[name]?.paths[0];
+  if (path === undefined)
+    throw new IsthmusError('INVALID_OPTION', '"server" is missing: the gateway has several');
+  const base = listening.find((address) => address.startsWith('http'));
+  if (base === undefined)
+    throw new IsthmusError('INVALID_OPTION', 'The gateway has no HTTP address: copy it as JSON-RPC instead');
+  return new URL(path, base).href;
 }
 
 /** A process that is shared serves one principal. A person of the console must not take it from the clients. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FramesPage, FramesQuery, FrameView } from '../contract.js';
 import type { Connections } from './connections.js';
-import { type FrameRing, type KeptFrame, KINDS, rowOf } from './ring.js';
+import { type FrameRing, GIST_KINDS, type KeptFrame, KINDS, rowOf } from './ring.js';
 
 /** One frame with its text. `began`: when the ring began, in milliseconds since 1970. */
 export function viewFrame(
@@ -13,14 +13,15 @@ export function viewFrame(
   const data = ring.dataOf(frame);
   const { http, process, problem } = frame.more ?? {};
   const method = ring.names.textOf(frame.method);
-  const about = ring.names.textOf(frame.about);
+  const kind = KINDS[frame.kind]!;
+  const about = GIST_KINDS.has(kind) ? '' : ring.names.textOf(frame.about);
   const other = otherSides(ring, connections, frame);
   return {
     seq: frame.seq,
     at: began + frame.at,
     connection: frame.connection,
     direction: frame.direction === 0 ? 'to-server' : 'to-client',
-    kind: KINDS[frame.kind]!,
+    kind,
     bytes: frame.bytes,
     text: data.toString(),
     redacted: (frame.flags & 4) !== 0,

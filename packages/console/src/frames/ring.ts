@@ -101,7 +101,9 @@ export class FrameRing {
       direction: frame.direction === 'to-server' ? 0 : 1,
       kind: KINDS.indexOf(frame.kind) as RowKind,
       method: this.names.numberOf(frame.method),
-      about: this.names.numberOf(frame.about),
+      about: GIST_KINDS.has(frame.kind)
+        ? this.names.gistOf(typeof data === 'string' ? data.slice(0, 400) : data.toString('utf8', 0, 400))
+        : this.names.numberOf(frame.about),
       id: frame.id,
       call: frame.call ?? 0,
       bytes,
@@ -178,6 +180,9 @@ export function tenth(ms: number): number {
 function flagsOf({ failed, redacted, byHand }: NewFrame, isCut: boolean): number {
   return (failed ? 1 : 0) + (isCut ? 2 : 0) + (redacted ? 4 : 0) + (byHand ? 8 : 0);
 }
+
+/** Lines that are not messages: their rows show how they begin. */
+export const GIST_KINDS: ReadonlySet<FrameKind> = new Set(['stderr', 'noise', 'process']);
 
 /** In the order of `RowKind`. */
 export const KINDS: readonly FrameKind[] = [

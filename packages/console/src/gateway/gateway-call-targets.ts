@@ -97,15 +97,7 @@ class OwnCallTarget implements CallTarget {
   }
 
   upstreamOf(): CallRow['upstream'] {
-    const { era, processes } = this.#now ?? {};
-    if (era === undefined) return undefined;
-    const { pid, generation } = processes?.find(({ state }) => state === 'ready') ?? {};
-    return {
-      era,
-      revision: '',
-      ...(pid !== undefined && { pid }),
-      ...(generation !== undefined && { generation }),
-    };
+    return upstreamIn(this.#now);
   }
 
   async close(): Promise<void> {
@@ -155,3 +147,15 @@ class OwnCallTarget implements CallTarget {
 }
 
 const MAX_CALL_TARGETS = 100;
+
+/** The server side of a call: the era, and the process that is ready where there is one. */
+export function upstreamIn(server: ServerView | undefined): CallRow['upstream'] {
+  if (server?.era === undefined) return undefined;
+  const { pid, generation } = server.processes.find(({ state }) => state === 'ready') ?? {};
+  return {
+    era: server.era,
+    revision: '',
+    ...(pid !== undefined && { pid }),
+    ...(generation !== undefined && { generation }),
+  };
+}

@@ -6,8 +6,10 @@ import type {
   ServerDetail,
   ServerView,
   SettingsView,
+  Snippet,
   StatusView,
 } from '../contract.js';
+import type { SnippetFacts } from '../inspect/inspect-options.js';
 
 /** What the console adds to the state of a server: it counts the calls. */
 type Counted = 'callsPerSecond' | 'errorShare' | 'p95' | 'cpu';
@@ -45,6 +47,8 @@ export interface GatewayView {
   principalFor(name: string, who: string): string | undefined;
   /** Removes secrets from a frame. JSON stays JSON. */
   clean(text: string): string;
+  /** A line or a program that calls a server at the address of the gateway. */
+  snippet(facts: SnippetFacts): Promise<Snippet>;
   readonly mayRecord: boolean;
   /** Writes down what a person did. */
   note(line: string): void;

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { MODERN_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import type { TapLine, TappedConnection } from '@isthmus/sdk/internal/exchange/tap.js';
 import { proxyTrust } from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
@@ -19,12 +20,13 @@ import { openConsoleServer } from '../http/console-server.js';
 import { callHandlers } from '../inspect/call-handlers.js';
 import { ConsoleRecords } from '../inspect/console-records.js';
 import { frameHandlers } from '../inspect/frame-handlers.js';
+import { snippetHandlers } from '../inspect/snippet-handlers.js';
 import type { CallEntry } from '../stores/call-store.js';
 import type { TraceRedactor } from '../trace/write-trace.js';
 import { Attention } from './attention.js';
 import { CallSeries } from './call-series.js';
 import { CallerStore } from './caller-store.js';
-import { GatewayCallTargets } from './gateway-call-targets.js';
+import { GatewayCallTargets, upstreamIn } from './gateway-call-targets.js';
 import { gatewayHandlers, refusePayloads } from './gateway-handlers.js';
 import { gatewayTopic } from './gateway-topics.js';
 import type { GatewayView, ServerMoment } from './gateway-view.js';
@@ -145,6 +147,11 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
           view.note(`${visitor.who}: cancel call ${entry.row.id} of ${entry.row.server}`);
         },
       }),
+      ...snippetHandlers(records, {
+        checkPayloads,
+        eraOf: () => ({ era: 'modern', revision: MODERN_REVISIONS[0] }),
+        write: (facts) => view.snippet(facts),
+      }),
       ...gatewayHandlers({
         ...{ view, status, series, callers, recordings },
         history: (server) => history.get(server) ?? [],
@@ -179,8 +186,9 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
     nextNumber: () => records.calls.nextNumber(),
     isOwn: (number) => records.calls.isOwn(number),
     callBegan(row, cancel) {
+      const upstream = upstreamIn(status.current?.servers.find(({ name }) => name === row.server));
       const entry: CallEntry = {
-        row: { ...row, state: 'running', own: false },
+        row: { ...row, ...(upstream && { upstream }), state: 'running', own: false },
         ...{ progressed: [], logs: [], questions: [] },
         cancel: (reason) => {
           view.note(`call ${row.id} of ${row.server}: ${reason}`);

@@ -68,7 +68,8 @@ export function lensOf(records: ConsoleRecords, call: number): Lens {
       },
     ];
   });
-  return buildLens(call, sources);
+  const questions = records.calls.get(call)?.questions ?? [];
+  return buildLens(call, sources, { questions, began: records.began });
 }
 
 function resultOf(

@@ -1,6 +1,6 @@
 import { MODERN_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import type { CheckStore } from '../checks/check-store.js';
-import type { CheckRequest, ConnectionSettings, LogLevelName, SnippetRequest } from '../contract.js';
+import type { CheckRequest, ConnectionSettings, LogLevelName } from '../contract.js';
 import { invalid, notFound } from '../http/console-error.js';
 import {
   boolean,
@@ -13,12 +13,11 @@ import {
   text,
 } from '../http/read-fields.js';
 import type { Handlers } from '../http/router.js';
-import { rawMember } from '../json/raw-members.js';
-import { callDetail } from './call-details.js';
 import { LOG_LEVELS } from './call-handlers.js';
 import type { ConsoleRecords } from './console-records.js';
 import type { InspectOptions } from './inspect-options.js';
 import type { InspectedServer } from './inspected-server.js';
+import { snippetHandlers } from './snippet-handlers.js';
 
 /** What only the console of one server has: its connection, its log level, snippets and checks. */
 export function serverHandlers(
@@ -32,6 +31,10 @@ export function serverHandlers(
     return options.check(server.settings.name);
   };
   return {
+    ...snippetHandlers(records, {
+      eraOf: () => server.verdict ?? { era: 'modern', revision: MODERN_REVISIONS[0] },
+      write: (facts) => options.snippet(facts, server.settings.name),
+    }),
     'GET connection': () => server.settings,
     async 'PUT connection'({ body }) {
       const settings = readFields<ConnectionSettings>(body, CONNECTION_FIELDS);
@@ -49,16 +52,6 @@ export function serverHandlers(
       await caller.setLogLevel(level);
       return { how: caller.verdict.era === 'legacy' ? 'session' : 'each request' };
     },
-    'POST snippets'({ body }) {
-      const request = readFields<SnippetRequest>(body, SNIPPET_FIELDS);
-      const { method, params } = snippetSource(records, request);
-      const { era = 'modern', revision = MODERN_REVISIONS[0] } = server.verdict ?? {};
-      const args = rawMember(params, 'arguments');
-      return options.snippet(
-        { kind: request.kind, method, params, args, era, revision },
-        server.settings.name,
-      );
-    },
     async 'GET checks'() {
       const { suites, startsCopies } = await runner();
       return { suites, startsCopies, runs: checks.all() };
@@ -70,29 +63,6 @@ export function serverHandlers(
     'GET checks/:id': ({ segments: [id] }) => checks.get(integer(1, MAX)(id, 'id')),
     'DELETE checks/:id': ({ segments: [id] }) => checks.stop(integer(1, MAX)(id, 'id')),
   };
-}
-
-function snippetSource(
-  records: ConsoleRecords,
-  { call, method, params }: SnippetRequest,
-): { readonly method: string; readonly params: string } {
-  if (call === undefined) {
-    if (method === undefined || params === undefined) throw invalid('Give "call", or "method" and "params"');
-    return { method, params: checkedJson(params) };
-  }
-  const entry = records.calls.get(call);
-  if (!entry) throw notFound(`Call ${call} is not kept any more, or never was`);
-  const detail = callDetail(records, entry);
-  return { method: detail.method, params: detail.params ?? '{}' };
-}
-
-function checkedJson(text: string): string {
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    throw invalid('"params" is not valid JSON');
-  }
 }
 
 function checkSettings({ mode, name, roots }: ConnectionSettings, { target }: InspectOptions): void {
@@ -116,13 +86,6 @@ const CONNECTION_FIELDS = {
     100,
   ),
   name: optional(text(200)),
-};
-const SNIPPET_FIELDS = {
-  kind: oneOf('cli', 'curl', 'test', 'config', 'json'),
-  call: optional(integer(1, MAX)),
-  method: optional(text(200)),
-  params: optional(text(4 * 1024 * 1024)),
-  server: optional(text(200)),
 };
 const CHECK_FIELDS = {
   suites: words,

@@ -1,5 +1,13 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ConnectionView, FrameKind, Lens, LensFrame, LensLink } from '../contract.js';
+import type {
+  AnsweredQuestion,
+  ConnectionView,
+  FrameKind,
+  Lens,
+  LensAnswer,
+  LensFrame,
+  LensLink,
+} from '../contract.js';
 import { tenth } from '../frames/ring.js';
 import { differencesOf } from './differences.js';
 import { differenceAt, type LensCell, noteFor } from './lens-notes.js';
@@ -17,8 +25,15 @@ export interface LensSource {
   readonly message: unknown;
 }
 
-/** Both sides of a call, and what each frame became on the other side. */
-export function buildLens(call: number, given: readonly LensSource[]): Lens {
+/** Both sides of a call, what each frame became on the other side, and the answers of a person in between. */
+export function buildLens(
+  call: number,
+  given: readonly LensSource[],
+  answered: { readonly questions: readonly AnsweredQuestion[]; readonly began: number } = {
+    questions: [],
+    began: 0,
+  },
+): Lens {
   const messages = given.filter(({ kind }) => MESSAGES.has(kind));
   const repeated = repeatedPolls(messages);
   const sources = messages.filter((source) => !repeated.has(source));
@@ -40,6 +55,7 @@ export function buildLens(call: number, given: readonly LensSource[]): Lens {
     links,
     notes: cell ? rows.sort((a, b) => a - b).map((row) => ({ row, say: noteFor(cell, row) })) : [],
     leftOut: repeated.size,
+    answers: answered.questions.flatMap((each) => answerIn(each, sources, answered.began, began)),
     ms: tenth((sources.at(-1)?.at ?? began) - began),
   };
 }
@@ -77,6 +93,25 @@ function frameOf(source: LensSource, began: number): LensFrame {
     ...(method !== undefined && { method }),
     ...(id !== undefined && { id }),
   };
+}
+
+/** The frame that carries an answer was sent after it, whatever the two clocks say. */
+function answerIn(
+  { since, over, answer }: AnsweredQuestion,
+  sources: readonly LensSource[],
+  ringBegan: number,
+  callBegan: number,
+): LensAnswer[] {
+  if (!over) return [];
+  const asked = since - ringBegan;
+  const carried = sources.find((source) => source.at > asked && stepOf(source) === 'answer');
+  const at = Math.min(over.at - ringBegan, carried?.at ?? Number.POSITIVE_INFINITY);
+  return [
+    {
+      ...{ at: Math.max(0, tenth(at - callBegan)), waitedMs: over.at - since },
+      ...(answer !== undefined && { answer: answer.slice(0, MAX_GIST) }),
+    },
+  ];
 }
 
 /** What a frame is in the course of a call: the same word on both sides of the bridge, whatever the era. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { CallRow, ConnectionView, TargetView } from '../contract.js';
-import { type FrameRing, type KeptFrame, KINDS, tenth } from '../frames/ring.js';
+import { type FrameRing, GIST_KINDS, type KeptFrame, KINDS, tenth } from '../frames/ring.js';
 import type { TraceFrame, TraceHead } from './trace-line.js';
 
 /** Removes secrets from text, and from one line of JSON so that it stays JSON. */
@@ -39,14 +39,16 @@ export function callLine(call: CallRow, redactor: TraceRedactor | undefined): st
 export function frameLine(ring: FrameRing, frame: KeptFrame, redactor: TraceRedactor | undefined): string {
   const { http, process, problem } = frame.more ?? {};
   const method = ring.names.textOf(frame.method);
-  const about = ring.names.textOf(frame.about);
+  const kind = KINDS[frame.kind]!;
+  // The text of the frame has it already.
+  const about = GIST_KINDS.has(kind) ? '' : ring.names.textOf(frame.about);
   const clean = (text: string) => (redactor ? redactor.text(text) : text);
   const line: TraceFrame = {
     seq: frame.seq,
     at: tenth(frame.at),
     connection: frame.connection,
     direction: frame.direction === 0 ? 'to-server' : 'to-client',
-    kind: KINDS[frame.kind]!,
+    kind,
     ...(method !== '' && { method }),
     ...(about !== '' && { about: clean(about) }),
     ...(frame.id !== undefined && { id: frame.id }),

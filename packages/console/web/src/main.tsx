@@ -4,6 +4,7 @@ import { App } from './app/app.js';
 import { follow } from './state/feed.js';
 import { startKeys } from './state/keys.js';
 import { followLists } from './state/lists.js';
+import { followPresets } from './state/presets.js';
 import { startRouter } from './state/route.js';
 import { phase } from './state/session.js';
 import { startClock } from './state/time.js';
@@ -16,6 +17,7 @@ shareKey(() => {
   if (phase.peek().at === 'door') location.reload();
 });
 followLists();
+followPresets();
 render(<App />, document.getElementById('page')!);
 void begin();
 // A new link in a tab that is open already. Whatever the tab showed before belongs to another key.

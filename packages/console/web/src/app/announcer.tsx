@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { plural } from '../parts/format.js';
 import { questions, rows } from '../state/store.js';
 
 /** Says for screen readers what has come: questions at once, frames at most every 5 s. */
@@ -6,10 +7,14 @@ export function Announcer() {
   const [frames, setFrames] = useState('');
   useEffect(() => {
     let before = rows.end;
+    let errorsBefore = rows.errors;
     const timer = setInterval(() => {
       const fresh = rows.end - before;
+      const errors = rows.errors - errorsBefore;
       before = rows.end;
-      if (fresh > 0) setFrames(`${fresh} frames`);
+      errorsBefore = rows.errors;
+      if (fresh > 0)
+        setFrames(`${plural(fresh, 'frame')}${errors > 0 ? `, ${plural(errors, 'error')}` : ''}`);
     }, 5000);
     return () => clearInterval(timer);
   }, []);
@@ -21,7 +26,7 @@ export function Announcer() {
       </div>
       <div role="status" class="unseen">
         {open.length > 0
-          ? `${open.length} questions wait. The newest is from ${open.at(-1)!.asker.slice(0, 80)}.`
+          ? `${open.length === 1 ? '1 question waits' : `${open.length} questions wait`}. The newest is from ${open.at(-1)!.asker.slice(0, 80)}.`
           : ''}
       </div>
     </>

@@ -14,6 +14,7 @@ import { LineState } from './line-state.js';
 import { Palette } from './palette.js';
 import { screensOf } from './places.js';
 import { Rail } from './rail.js';
+import { RecordingBanner } from './recording-banner.js';
 import { Screen } from './screen-switch.js';
 
 /** The whole page. */
@@ -54,6 +55,7 @@ export function App() {
       </button>
       <Header onHelp={() => help.current?.open()} onPalette={() => palette.current?.open()} />
       <LineState />
+      <RecordingBanner />
       <div class="body">
         <Rail />
         <div class="work">

@@ -120,7 +120,7 @@ const PLACES: Readonly<Record<ListName, string>> = {
   prompts: 'prompts',
 };
 
-/** Names that begin with the text, then those that have it, then those that have its letters in order. */
+/** Names that begin with the text, then those that have it; or else those that have its letters in order. */
 function rank(goals: readonly Goal[], text: string): readonly Goal[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return goals.slice(0, 50);
@@ -129,7 +129,10 @@ function rank(goals: readonly Goal[], text: string): readonly Goal[] {
     const score = name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : hasInOrder(name, wanted) ? 2 : -1;
     return score < 0 ? [] : [{ goal, score }];
   });
+  // Letters in order are for those who remember no more.
+  const best = scored.some(({ score }) => score < 2) ? 1 : 2;
   return scored
+    .filter(({ score }) => score <= best)
     .sort((one, other) => one.score - other.score)
     .slice(0, 50)
     .map(({ goal }) => goal);

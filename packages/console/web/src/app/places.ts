@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { upstream } from '../state/connection.js';
-import { type ListState, listOf, offered } from '../state/lists.js';
+import { type ListName, type ListState, listOf, offered, unseenChanges } from '../state/lists.js';
 import { hello, isGateway } from '../state/session.js';
 import { calls, checks, connections, listens, questions, recordings, status } from '../state/store.js';
 
@@ -12,6 +12,8 @@ export interface RailPlace {
   readonly key: string;
   /** A number beside the name. */
   count?(): number | undefined;
+  /** Its list has changed since somebody looked. */
+  hasChanged?(): boolean;
   /** It needs a person. */
   isUrgent?(): boolean;
 }
@@ -29,14 +31,27 @@ const LIVE = new Set(['questions', 'listens', 'check']);
 
 const INSPECT: readonly RailPlace[] = [
   { name: 'Overview', at: [], key: 'o' },
-  { name: 'Tools', at: ['tools'], key: 't', count: () => lengthOf('tools') },
+  {
+    name: 'Tools',
+    at: ['tools'],
+    key: 't',
+    count: () => lengthOf('tools'),
+    hasChanged: () => hasNews('tools'),
+  },
   {
     name: 'Resources',
     at: ['resources'],
     key: 'r',
     count: () => sum(lengthOf('resources'), lengthOf('templates')),
+    hasChanged: () => hasNews('resources') || hasNews('templates'),
   },
-  { name: 'Prompts', at: ['prompts'], key: 'p', count: () => lengthOf('prompts') },
+  {
+    name: 'Prompts',
+    at: ['prompts'],
+    key: 'p',
+    count: () => lengthOf('prompts'),
+    hasChanged: () => hasNews('prompts'),
+  },
   { name: 'Calls', at: ['calls'], key: 'c', count: () => calls.all.value.length || undefined },
   {
     name: 'Questions',
@@ -94,6 +109,10 @@ function lengthOf(what: 'tools' | 'resources' | 'templates' | 'prompts'): number
   if (!offered(known?.capabilities).includes(what)) return undefined;
   const list: Signal<ListState> = listOf(what);
   return list.value.page ? list.value.items.length : undefined;
+}
+
+function hasNews(what: ListName): boolean {
+  return !isGateway() && unseenChanges.value.has(what);
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {

@@ -7,7 +7,7 @@ import { Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
 import { useKeys } from '../parts/use-keys.js';
 import { QuestionCard } from '../questions/question-card.js';
-import { beginCall, cancelCall, detailOf } from '../state/calls.js';
+import { beginCall, cancelCall, detailOf, snippet } from '../state/calls.js';
 import { go, to } from '../state/route.js';
 import { has, isGateway, may } from '../state/session.js';
 import { calls, questions } from '../state/store.js';
@@ -48,6 +48,9 @@ export function CallCard({ id, onEdit, onAgain }: CallCardProps) {
       else go(lens ? to('call', next, 'lens') : to('call', next));
     });
   const canRepeat = may('act') && detail?.params !== undefined && isOver && (!isGateway() || detail.own);
+  const canCopy = isOver && detail?.params !== undefined;
+  const copy = () =>
+    attempt(async () => navigator.clipboard.writeText((await snippet({ kind: 'cli', call: id })).text));
   useKeys([
     { keys: '.', say: 'Cancel the call', run: () => (isOver || !may('act') ? false : void cancel()) },
     { keys: 'r', say: 'Make the call again', run: () => (canRepeat ? void again(known?.lens) : false) },
@@ -55,6 +58,11 @@ export function CallCard({ id, onEdit, onAgain }: CallCardProps) {
       keys: 'e',
       say: 'Edit the arguments of the call',
       run: () => (canRepeat && onEdit ? onEdit(detail!.params!) : false),
+    },
+    {
+      keys: 'c',
+      say: 'Copy the call as a command',
+      run: () => (canCopy ? void copy() : false),
     },
   ]);
   if (!known)
@@ -86,7 +94,7 @@ export function CallCard({ id, onEdit, onAgain }: CallCardProps) {
               {known.lens ? 'Lens' : 'Frames'}
             </a>
           )}
-          {isOver && detail?.params !== undefined && !isGateway() && <CopyAs call={id} />}
+          {canCopy && <CopyAs call={id} />}
         </span>
       </header>
       {!isOver && <Running row={known} onCancel={cancel} />}

@@ -20,7 +20,7 @@ export function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
     <>
       <Problem error={error} />
       <Wide label="Calls, table">
-        <table class="list-table">
+        <table class="list-table calls">
           <thead>
             <tr>
               <th>call</th>
@@ -41,7 +41,7 @@ export function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
                 <td class="nowrap">
                   <a class="row-link" href={to('call', row.id)}>{`#${row.id}`}</a>
                 </td>
-                <td>
+                <td class="grow">
                   <code>{plain(row.tool ?? row.prompt ?? row.uri ?? row.method, 80)}</code>
                   {(row.tool ?? row.prompt ?? row.uri) !== undefined && (
                     <span class="soft aside"> {plain(row.method, 40)}</span>
@@ -63,7 +63,7 @@ export function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
                 <td class="nowrap soft aside" title={exact(row.began)}>
                   {row.state === 'done' ? clock(row.began, false) : age(now.value - row.began)}
                 </td>
-                <td class="nowrap">
+                <td class="nowrap cell-actions">
                   {row.state !== 'done' && may('act') && (
                     <Button kind="quiet" onClick={() => cancelCall(row.id).catch(setError)}>
                       Cancel<span class="unseen"> {`call ${row.id}`}</span>

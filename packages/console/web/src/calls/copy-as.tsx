@@ -16,16 +16,18 @@ export function CopyAs({
   call,
   method,
   params,
+  server,
 }: {
   readonly call?: number;
   readonly method?: string;
   readonly params?: () => string;
+  readonly server?: string | undefined;
 }) {
   const [needs, setNeeds] = useState<readonly string[]>([]);
   const text = async (kind: SnippetRequest['kind']) => {
     const which =
       call === undefined ? { ...(method !== undefined && { method }), params: params?.() ?? '{}' } : { call };
-    const made = await snippet({ kind, ...which });
+    const made = await snippet({ kind, ...which, ...(server !== undefined && { server }) });
     setNeeds(made.needs);
     return made.text;
   };

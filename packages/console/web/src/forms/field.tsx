@@ -13,7 +13,7 @@ export interface FormContext {
   readonly root: JsonSchema;
   readonly advice: ReadonlyMap<string, string>;
   /** Suggestions for the members of the top level: what was sent before, or what the server completes. */
-  readonly suggestions?: ((name: string, value: string) => readonly string[]) | undefined;
+  readonly suggestions?: ((name: string) => readonly string[]) | undefined;
   /** Draws the values that the server fills from request headers, and so on. */
   readonly isDisabled?: boolean;
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { compact, hasRepeatedKeys, pretty } from '../json/print.js';
 import { tryRaw } from '../json/raw.js';
 import { Segments } from '../parts/controls.js';
@@ -78,6 +78,7 @@ export function SchemaForm({
   suggestions,
   wasSent = false,
 }: SchemaFormProps) {
+  const id = useId();
   const [isBegun, setBegun] = useState(wasSent);
   const onChange = (next: FormState) => {
     if (next.view === state.view) setBegun(true);
@@ -121,7 +122,7 @@ export function SchemaForm({
           schema={schema}
           shape={shapeOf(schema, schema)}
           draft={state.draft}
-          id="form"
+          id={id}
           label={label}
           path=""
           depth={0}

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { plain } from '../parts/text.js';
 import { ABSENT, type Draft, NULL } from './draft.js';
 import type { FieldProps } from './field.js';
@@ -16,7 +17,8 @@ export function ScalarField({ form, shape, draft, onChange, id, label, described
   const { schema } = shape;
   const isNumber = shape.kind !== 'string';
   const text = draft.kind === 'string' || draft.kind === 'number' ? draft.text : '';
-  const suggestions = suggestionsOf(form.suggestions?.(label, text) ?? [], schema['examples']);
+  const [wasLong] = useState(() => isLong(schema, text));
+  const suggestions = suggestionsOf(form.suggestions?.(label) ?? [], schema['examples']);
   const type = (value: string) => {
     if (isNumber && value === '') onChange(ABSENT);
     else onChange({ kind: isNumber ? 'number' : 'string', text: value });
@@ -40,10 +42,12 @@ export function ScalarField({ form, shape, draft, onChange, id, label, described
         />
       </div>
     );
-  if (!isNumber && isLong(schema, text))
+  // The element does not change while a person types, so that the focus stays.
+  if (!isNumber && (wasLong || text.includes('\n')))
     return (
       <textarea
         {...shared}
+        class="grows"
         rows={Math.min(12, Math.max(2, text.split('\n').length))}
         value={text}
         onInput={(event) => type(event.currentTarget.value)}
@@ -60,6 +64,15 @@ export function ScalarField({ form, shape, draft, onChange, id, label, described
         autocomplete="off"
         value={text}
         onInput={(event) => type(event.currentTarget.value)}
+        onPaste={(event) => {
+          const pasted = event.clipboardData?.getData('text/plain') ?? '';
+          if (isNumber || !pasted.includes('\n')) return;
+          // This element would leave the line breaks out. Another one takes its place.
+          event.preventDefault();
+          const { selectionStart, selectionEnd } = event.currentTarget;
+          type(text.slice(0, selectionStart ?? 0) + pasted + text.slice(selectionEnd ?? text.length));
+          setTimeout(() => document.getElementById(id)?.focus());
+        }}
       />
       {suggestions.length > 0 && (
         <datalist id={`${id}-list`}>
@@ -119,9 +132,8 @@ function placeholderOf(value: unknown): string {
 }
 
 function isLong(schema: Shape['schema'], text: string): boolean {
-  const most = numberOf(schema, 'maxLength') ?? 0;
-  const media = textOf(schema, 'contentMediaType') !== undefined;
-  return media || most > 500 || text.includes('\n') || text.length > 120;
+  const isText = textOf(schema, 'contentMediaType') !== undefined;
+  return isText || (numberOf(schema, 'maxLength') ?? 0) > 500 || text.length > 120;
 }
 
 async function readFile({ files }: HTMLInputElement, type: (text: string) => void): Promise<void> {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SeriesView } from '../../../src/contract.js';
 import { ask } from '../api.js';
-import { clock, count, span } from '../parts/format.js';
+import { clock, count, plural, span } from '../parts/format.js';
 import { Panel } from '../parts/layout.js';
 import { series } from '../state/store.js';
 
@@ -29,50 +29,51 @@ export function SeriesChart({ server }: { readonly server: string }) {
 }
 
 const WIDTH = 900;
-const HEIGHT = 90;
+const HEIGHT = 72;
 
 function Bars({ view }: { readonly view: SeriesView }) {
   const most = Math.max(1, ...view.calls);
   const wide = WIDTH / Math.max(1, view.calls.length);
-  const bar = (value: number) => (value * (HEIGHT - 18)) / most;
+  const bar = (value: number) => (value * (HEIGHT - 2)) / most;
   return (
-    <svg
-      class="series-chart"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      role="img"
-      aria-label={`Calls in steps of ${view.stepMs / 1000} s, at most ${most} in one step`}
-    >
-      {view.calls.map((calls, at) => {
-        const errors = view.errors[at] ?? 0;
-        const x = at * wide;
-        return calls === 0 ? null : (
-          <g key={at}>
-            <rect
-              class="calls"
-              x={x}
-              width={Math.max(1, wide - 1)}
-              y={HEIGHT - 16 - bar(calls)}
-              height={bar(calls)}
-            />
-            {errors > 0 && (
+    <figure class="series">
+      <svg
+        class="series-chart"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Calls in steps of ${view.stepMs / 1000} s, at most ${most} in one step`}
+      >
+        {view.calls.map((calls, at) => {
+          const errors = view.errors[at] ?? 0;
+          const x = at * wide;
+          return calls === 0 ? null : (
+            <g key={at}>
               <rect
-                class="errors"
+                class="calls"
                 x={x}
                 width={Math.max(1, wide - 1)}
-                y={HEIGHT - 16 - bar(errors)}
-                height={bar(errors)}
+                y={HEIGHT - bar(calls)}
+                height={bar(calls)}
               />
-            )}
-          </g>
-        );
-      })}
-      <line x1="0" x2={WIDTH} y1={HEIGHT - 15.5} y2={HEIGHT - 15.5} />
-      <text x="0" y={HEIGHT - 3}>
-        {clock(view.from, false)}
-      </text>
-      <text x={WIDTH} y={HEIGHT - 3} text-anchor="end">
-        {clock(view.from + view.calls.length * view.stepMs, false)}
-      </text>
-    </svg>
+              {errors > 0 && (
+                <rect
+                  class="errors"
+                  x={x}
+                  width={Math.max(1, wide - 1)}
+                  y={HEIGHT - bar(errors)}
+                  height={bar(errors)}
+                />
+              )}
+            </g>
+          );
+        })}
+      </svg>
+      <figcaption>
+        <span>{clock(view.from, false)}</span>
+        <span>{`at most ${plural(most, 'call')} in ${view.stepMs / 1000} s`}</span>
+        <span>{clock(view.from + view.calls.length * view.stepMs, false)}</span>
+      </figcaption>
+    </figure>
   );
 }

@@ -38,6 +38,7 @@ export function ServerActions({ server }: { readonly server: ServerView }) {
       {verbs.map((verb) => (
         <Button
           key={verb}
+          verb={verb}
           kind={asked === verb ? 'danger' : 'quiet'}
           disabled={busy !== undefined}
           onClick={() => act(verb)}

@@ -52,9 +52,14 @@ export function ServerState({ name }: { readonly name: string }) {
           <Receipt key={process.generation} process={process} />
         ))}
         {evidence !== undefined && (
-          <p class="soft">
-            <Text of={evidence} max={400} />
-          </p>
+          <dl class="facts">
+            <div>
+              <dt>why {view.era ?? 'this era'}</dt>
+              <dd>
+                <Text of={evidence} max={400} />
+              </dd>
+            </div>
+          </dl>
         )}
       </Panel>
       <SeriesChart server={name} />

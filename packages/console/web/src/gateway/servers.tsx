@@ -7,7 +7,8 @@ import { percent, plural, size, span } from '../parts/format.js';
 import { Head, Panel, Wide } from '../parts/layout.js';
 import { Empty, Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
-import { to } from '../state/route.js';
+import { useKeys } from '../parts/use-keys.js';
+import { go, to } from '../state/route.js';
 import { has, may } from '../state/session.js';
 import { calls, status } from '../state/store.js';
 import { now } from '../state/time.js';
@@ -20,6 +21,11 @@ export function Servers() {
   const view = status.value;
   const [reloaded, setReloaded] = useState<Reloaded | undefined>();
   const [error, setError] = useState<unknown>();
+  useKeys([
+    { keys: '.', say: 'Restart the server of the row', run: () => press('restart') },
+    { keys: 's', say: 'Stop or start the server of the row', run: () => press('stop') || press('start') },
+    { keys: 'l', say: 'See the logs of the server of the row', run: () => seeLogs() },
+  ]);
   if (!view) return <Loading what="Reading the status" />;
   const reload = async () => {
     setError(undefined);
@@ -87,12 +93,29 @@ export function Servers() {
   );
 }
 
+/** The row that has the focus. */
+function rowInFocus(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>('[data-server]') ?? null;
+}
+
+function press(verb: string): boolean {
+  const button = rowInFocus()?.querySelector<HTMLElement>(`[data-verb="${verb}"]`);
+  button?.click();
+  return button !== null && button !== undefined;
+}
+
+function seeLogs(): boolean {
+  const name = rowInFocus()?.dataset['server'];
+  if (name !== undefined) go(to('server', name, 'logs'));
+  return name !== undefined;
+}
+
 function Rows({ server }: { readonly server: ServerView }) {
   const [process] = server.processes;
   const { running, waiting } = server.load;
   const isFailed = server.state === 'failed' || server.state === 'restarting';
   return (
-    <tbody>
+    <tbody data-server={server.name}>
       <tr>
         <th scope="row">
           <a class="row-link" href={to('server', server.name)}>
@@ -109,10 +132,17 @@ function Rows({ server }: { readonly server: ServerView }) {
         <td class="num aside">{server.kind === 'url' ? 'url' : (process?.pid ?? '—')}</td>
         <td class="num aside">{server.restarts}</td>
         <td class="num aside">
-          <Spark server={server.name} of="calls" /> {server.callsPerSecond.toFixed(1)}
+          {server.callsPerSecond.toFixed(1)}
+          <Spark server={server.name} of="calls" />
         </td>
         <td class="num aside">{server.p95 === undefined ? '—' : span(server.p95)}</td>
-        <td class="num aside">{percent(server.errorShare)}</td>
+        <td class="num aside">
+          {server.errorShare > 0 ? (
+            <a href={`${to('server', server.name, 'calls')}?outcome=error`}>{percent(server.errorShare)}</a>
+          ) : (
+            percent(0)
+          )}
+        </td>
         <td class="num aside">
           {server.rssBytes === undefined ? '—' : size(server.rssBytes)}
           {server.cpu !== undefined && <span class="block soft small">{`${Math.round(server.cpu)} %`}</span>}
@@ -135,19 +165,28 @@ function Rows({ server }: { readonly server: ServerView }) {
                     <Text of={server.lastExit.reason} max={200} />
                   </span>
                 )}
-                {server.lastExit.stderr.length > 0 && (
+                {!isQuoted(server) && (
                   <pre class="bytes">
                     <Text of={server.lastExit.stderr.slice(-3).join('\n')} max={1000} />
                   </pre>
                 )}
               </>
             )}{' '}
-            <a href={to('server', server.name, 'logs')}>logs</a>
+            <span class="dots">
+              <a href={to('server', server.name)}>why, and what to do</a>
+              <a href={to('server', server.name, 'logs')}>logs</a>
+            </span>
           </td>
         </tr>
       )}
     </tbody>
   );
+}
+
+/** The reason has its last line already, and there was no other. */
+function isQuoted({ reason = '', lastExit }: ServerView): boolean {
+  const lines = lastExit?.stderr ?? [];
+  return lines.length === 0 || (lines.length === 1 && reason.includes(lines[0]!));
 }
 
 /** The proof of its state. The tools that it has listed lead to them. */

@@ -1,8 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SettingsView } from '../../../src/contract.js';
 import { ask } from '../api.js';
-import { tryRaw } from '../json/raw.js';
-import { JsonTree } from '../parts/json-tree.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
@@ -66,7 +64,7 @@ export function Settings() {
         ))}
       </Panel>
       {view.servers.map(({ name, kind, what, secrets, options }) => {
-        const raw = tryRaw(JSON.stringify(options));
+        const others = Object.entries(options).filter(([, value]) => !isEmpty(value));
         return (
           <Panel key={name} title={plain(name, 60)} side={<span class="soft">{kind}</span>}>
             <dl class="facts">
@@ -82,13 +80,22 @@ export function Settings() {
                 <dt>{kind === 'url' ? 'headers' : 'variables'}</dt>
                 <dd>{secrets.map((secret) => plain(secret, 80)).join(', ') || 'none'}</dd>
               </div>
+              {others.map(([option, value]) => (
+                <div key={option}>
+                  <dt>{plain(option, 60)}</dt>
+                  <dd>
+                    <Text of={typeof value === 'string' ? value : JSON.stringify(value)} max={600} />
+                  </dd>
+                </div>
+              ))}
             </dl>
-            {raw && Object.keys(options).length > 0 && (
-              <JsonTree raw={raw} label={`Options of ${plain(name, 60)}`} open={1} />
-            )}
           </Panel>
         );
       })}
     </div>
   );
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

@@ -1,5 +1,6 @@
-import type { Lens, LensFrame } from '../../../src/contract.js';
+import type { Lens, LensAnswer, LensFrame } from '../../../src/contract.js';
 import { EraSign } from '../parts/era.js';
+import { span } from '../parts/format.js';
 import { plain } from '../parts/text.js';
 
 export interface LanesProps {
@@ -30,7 +31,7 @@ export function Lanes({ lens, isSwapped, chosen, onChoose }: LanesProps) {
         ))}
       </div>
       <ol class="lane-frames" aria-label="Frames of the call">
-        {lens.frames.map((frame) => (
+        {lens.frames.map((frame, at) => (
           <li key={frame.seq} class={`lane-row ${frame.side === sides[0] ? 'left' : 'right'}`}>
             <span class="lane-at">{frame.at.toFixed(1)}</span>
             <Frame
@@ -40,10 +41,34 @@ export function Lanes({ lens, isSwapped, chosen, onChoose }: LanesProps) {
               isChosen={frame.seq === linked?.from || frame.seq === linked?.to || frame.seq === chosen}
               onChoose={() => onChoose(frame.seq)}
             />
+            {lens.answers
+              .filter((answer) => answer.at >= frame.at && answer.at < (lens.frames[at + 1]?.at ?? Infinity))
+              .map((answer) => (
+                <Answer key={answer.at} answer={answer} />
+              ))}
           </li>
         ))}
       </ol>
     </div>
+  );
+}
+
+/** Between the frames: a person answered, and the server waited for it. */
+function Answer({ answer: { at, waitedMs, answer } }: { readonly answer: LensAnswer }) {
+  return (
+    <>
+      <span class="lane-at">{at.toFixed(1)}</span>
+      <p class="lane-answer">
+        {answer === undefined ? (
+          'the question was taken back'
+        ) : (
+          <>
+            a person answered <code>{plain(answer, 120)}</code>
+          </>
+        )}
+        <span class="soft"> {`after ${span(waitedMs)}; the call waited`}</span>
+      </p>
+    </>
   );
 }
 

@@ -10,9 +10,11 @@ export interface ButtonProps {
   readonly keys?: string;
   readonly title?: string;
   readonly pressed?: boolean;
+  /** What a shortcut looks for. */
+  readonly verb?: string;
 }
 
-export function Button({ children, onClick, kind, disabled, keys, title, pressed }: ButtonProps) {
+export function Button({ children, onClick, kind, disabled, keys, title, pressed, verb }: ButtonProps) {
   return (
     <button
       type="button"
@@ -20,6 +22,7 @@ export function Button({ children, onClick, kind, disabled, keys, title, pressed
       disabled={disabled}
       title={title}
       aria-pressed={pressed}
+      data-verb={verb}
       onClick={() => void onClick()}
     >
       {children}

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { QuestionAnswer, QuestionView } from '../../../src/contract.js';
 import { ask } from '../api.js';
-import { Button } from '../parts/controls.js';
+import { Button, Check } from '../parts/controls.js';
 import { Address } from '../parts/external.js';
 import { age } from '../parts/format.js';
 import { Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
+import { canKeep, keepPreset } from '../state/presets.js';
 import { to } from '../state/route.js';
 import { may } from '../state/session.js';
 import { questions } from '../state/store.js';
@@ -31,8 +32,10 @@ export function QuestionCard({ question }: { readonly question: QuestionView }) 
   const [error, setError] = useState<unknown>();
   const [isSent, setSent] = useState(false);
   const [isFailing, setFailing] = useState(false);
+  const [isKept, setKept] = useState(false);
   const onAnswer = (answer: QuestionAnswer) => {
     setSent(true);
+    if (isKept) keepPreset(question, answer);
     ask('POST questions/:id', { path: [question.id], body: answer }).then(
       () => questions.delete(question.id),
       (caught) => {
@@ -82,6 +85,11 @@ export function QuestionCard({ question }: { readonly question: QuestionView }) 
         <Button disabled={isDisabled} pressed={isFailing} onClick={() => setFailing(!isFailing)}>
           Error…
         </Button>
+        {canKeep(question) && may('act') && (
+          <Check checked={isKept} onChange={setKept}>
+            answer the same by itself from now on
+          </Check>
+        )}
       </div>
       {isFailing && <ErrorAnswer onAnswer={onAnswer} isDisabled={isDisabled} />}
       <Problem error={error} />

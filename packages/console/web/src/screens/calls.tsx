@@ -5,7 +5,7 @@ import { Filter, Select } from '../parts/controls.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Empty } from '../parts/states.js';
 import { plain } from '../parts/text.js';
-import { to } from '../state/route.js';
+import { chosenIn, to } from '../state/route.js';
 import { isGateway } from '../state/session.js';
 import { calls, status } from '../state/store.js';
 import { under } from './screen.js';
@@ -13,7 +13,7 @@ import { under } from './screen.js';
 /** The calls that run, and the last ones. */
 export function Calls({ server: fixed }: { readonly server: string | undefined }) {
   const [text, setText] = useState('');
-  const [outcome, setOutcome] = useState('');
+  const [outcome, setOutcome] = chosenIn('outcome', OUTCOME_WORDS);
   const [server, setServer] = useState('');
   const [limit, setLimit] = useState(100);
   const wanted = fixed ?? (server === '' ? undefined : server);
@@ -107,6 +107,8 @@ const OUTCOMES = [
   { value: 'cancelled', say: 'cancelled' },
   { value: 'input_required', say: 'input required' },
 ];
+
+const OUTCOME_WORDS = OUTCOMES.map(({ value }) => value);
 
 function fits(row: CallRow, text: string, outcome: string, server: string | undefined): boolean {
   if (outcome !== '' && row.outcome !== outcome) return false;

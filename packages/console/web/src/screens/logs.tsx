@@ -5,18 +5,19 @@ import { Button, Filter, Select } from '../parts/controls.js';
 import { clock, exact } from '../parts/format.js';
 import { Empty, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
-import { to } from '../state/route.js';
+import { chosenIn, to } from '../state/route.js';
 import { isGateway, may } from '../state/session.js';
 import { logs, status } from '../state/store.js';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+const SOURCES = ['log', 'stderr', 'process'];
 const SHOWN = 300;
 
 /** Log messages, stderr and what happened to the process, on one tape. */
 export function Logs({ server: fixed }: { readonly server: string | undefined }) {
   const [text, setText] = useState('');
-  const [source, setSource] = useState('');
-  const [level, setLevel] = useState('');
+  const [source, setSource] = chosenIn('source', SOURCES);
+  const [level, setLevel] = chosenIn('level', LEVELS);
   const [server, setServer] = useState('');
   const [isFollowing, setFollowing] = useState(true);
   const wanted = fixed ?? (server === '' ? undefined : server);

@@ -12,7 +12,7 @@ import { useDraft } from '../state/drafts.js';
 import { isMac } from '../state/keys.js';
 import type { Item } from '../state/lists.js';
 import { go, to } from '../state/route.js';
-import { has, isGateway, may } from '../state/session.js';
+import { has, may } from '../state/session.js';
 import { CompletedInput } from './completed-input.js';
 
 interface PromptArgument {
@@ -97,7 +97,7 @@ export function Prompt({ item, server }: { readonly item: Item; readonly server:
               Get in both eras
             </Button>
           )}
-          {!isGateway() && <CopyAs method="prompts/get" params={params} />}
+          <CopyAs method="prompts/get" params={params} server={server} />
         </div>
         <Problem error={error} />
       </Panel>

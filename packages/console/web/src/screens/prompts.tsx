@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks';
 import { Filter } from '../parts/controls.js';
 import { plural } from '../parts/format.js';
 import { Split } from '../parts/layout.js';
-import { Empty, Loading, Problem } from '../parts/states.js';
+import { Empty, Loading } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { listOf, readList } from '../state/lists.js';
 import { Changes } from './changes.js';
+import { Gone, ListProblem, NoHit } from './list-states.js';
 import { Prompt } from './prompt.js';
 import { type ScreenProps, under } from './screen.js';
 
@@ -42,13 +43,17 @@ export function Prompts({ server, rest }: ScreenProps) {
           );
         })}
       </ul>
+      {items.length > 0 && shown.length === 0 && <NoHit what="prompt" onClear={() => setFilter('')} />}
     </>
   );
   return (
     <Split list={list} listLabel="Prompts" hasChoice={chosen !== undefined} back={under(server, 'prompts')}>
-      <Problem error={error} />
+      <ListProblem error={error} server={server} />
       {prompt && <Prompt key={String(prompt['name'])} item={prompt} server={server} />}
-      {!prompt && (
+      {!prompt && chosen !== undefined && !isLoading && items.length > 0 && (
+        <Gone what="prompt" name={chosen} />
+      )}
+      {!prompt && (chosen === undefined || isLoading || items.length === 0) && error === undefined && (
         <div class={`hint ${isLoading || items.length === 0 ? '' : 'beside-list'}`}>
           <h1 tabIndex={-1}>Prompts</h1>
           {isLoading ? (

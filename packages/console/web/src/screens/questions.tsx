@@ -4,8 +4,9 @@ import { ask } from '../api.js';
 import { Button, Check } from '../parts/controls.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Empty, Problem } from '../parts/states.js';
-import { Text } from '../parts/text.js';
+import { plain, Text } from '../parts/text.js';
 import { QuestionCard } from '../questions/question-card.js';
+import { forgetPreset, presets } from '../state/presets.js';
 import { hello, isGateway, may } from '../state/session.js';
 import { questions } from '../state/store.js';
 
@@ -28,8 +29,30 @@ export function Questions() {
             : 'Call a tool that asks. The question comes here, and beside its call.'}
         </Empty>
       )}
+      {presets.value.length > 0 && <Presets />}
       {!isGateway() && !hello.value?.readOnly && <MayAsk />}
     </div>
+  );
+}
+
+/** Answers that this page gives by itself. */
+function Presets() {
+  return (
+    <Panel title="Answered by this page" side={<span class="soft">Until the page is closed.</span>}>
+      <ul class="plain-list">
+        {presets.value.map(({ key, label, answer }) => (
+          <li key={key}>
+            {plain(label, 120)}{' '}
+            <code>
+              <Text of={JSON.stringify(answer)} max={200} />
+            </code>{' '}
+            <Button kind="quiet" onClick={() => forgetPreset(key)}>
+              Ask me again<span class="unseen"> for {plain(label, 60)}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }
 
@@ -114,7 +137,7 @@ function MayAsk() {
           />
         </label>
         <Button
-          kind={isSure ? 'danger' : 'quiet'}
+          {...(isSure && { kind: 'danger' as const })}
           disabled={!root.startsWith('file://') || !may('act')}
           onClick={addRoot}
         >

@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks';
 import { Filter } from '../parts/controls.js';
 import { plural, size } from '../parts/format.js';
 import { Split } from '../parts/layout.js';
-import { Empty, Loading, Problem } from '../parts/states.js';
+import { Empty, Loading } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { type Item, keyOf, listOf, readList } from '../state/lists.js';
 import { Changes } from './changes.js';
+import { Gone, ListProblem, NoHit } from './list-states.js';
 import { Resource } from './resource.js';
 import { type ScreenProps, under } from './screen.js';
 import { Template } from './template.js';
@@ -35,6 +36,7 @@ export function Resources({ server, rest }: ScreenProps) {
     );
   };
   const isLoading = resources.isLoading || templates.isLoading;
+  const error = resources.error ?? templates.error;
   const isEmpty = resources.items.length + templates.items.length === 0;
   const list = (
     <>
@@ -56,6 +58,9 @@ export function Resources({ server, rest }: ScreenProps) {
       <ul class="list">{resources.items.filter(has).map(entry)}</ul>
       {templates.items.length > 0 && <h2 class="list-group">{plural(templates.items.length, 'template')}</h2>}
       <ul class="list">{templates.items.filter(has).map(entry)}</ul>
+      {!isEmpty && !resources.items.some(has) && !templates.items.some(has) && (
+        <NoHit what="resource" onClear={() => setFilter('')} />
+      )}
     </>
   );
   return (
@@ -65,10 +70,13 @@ export function Resources({ server, rest }: ScreenProps) {
       hasChoice={chosen !== undefined}
       back={under(server, 'resources')}
     >
-      <Problem error={resources.error ?? templates.error} />
+      <ListProblem error={error} server={server} />
       {resource && <Resource key={keyOf(resource)} item={resource} server={server} />}
       {!resource && template && <Template key={keyOf(template)} item={template} server={server} />}
-      {!resource && !template && (
+      {!resource && !template && chosen !== undefined && !isLoading && !isEmpty && (
+        <Gone what="resource" name={chosen} />
+      )}
+      {!resource && !template && (chosen === undefined || isLoading || isEmpty) && error === undefined && (
         <div class={`hint ${isLoading || isEmpty ? '' : 'beside-list'}`}>
           <h1 tabIndex={-1}>Resources</h1>
           {isLoading ? (

@@ -58,16 +58,16 @@ export function Timing({ server }: { readonly server: string | undefined }) {
       {rows.length > 0 && (
         <Panel label="Times by name">
           <Wide label="Times by name, table">
-            <table>
+            <table class="list-table times">
               <thead>
                 <tr>
                   <th>name</th>
-                  <th>method</th>
+                  <th class="aside">method</th>
                   <th class="num">calls</th>
                   <th class="num">failed</th>
                   <th class="num">p50</th>
                   <th class="num">p95</th>
-                  <th class="num">p99</th>
+                  <th class="num aside">p99</th>
                 </tr>
               </thead>
               <tbody>
@@ -76,12 +76,12 @@ export function Timing({ server }: { readonly server: string | undefined }) {
                     <th scope="row">
                       <code>{plain(row.name, 80)}</code>
                     </th>
-                    <td class="soft">{plain(row.method, 40)}</td>
+                    <td class="soft aside">{plain(row.method, 40)}</td>
                     <td class="num">{count(row.calls)}</td>
                     <td class="num">{count(row.errors)}</td>
                     <td class="num">{span(row.p50)}</td>
                     <td class="num">{span(row.p95)}</td>
-                    <td class="num">{span(row.p99)}</td>
+                    <td class="num aside">{span(row.p99)}</td>
                   </tr>
                 ))}
               </tbody>

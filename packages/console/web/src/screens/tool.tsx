@@ -8,6 +8,7 @@ import { isRecord, type JsonSchema } from '../forms/schema.js';
 import { compact, member } from '../json/print.js';
 import { tryRaw } from '../json/raw.js';
 import { Button, Select } from '../parts/controls.js';
+import { plural, span } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { Panel } from '../parts/layout.js';
 import { Badge, Problem } from '../parts/states.js';
@@ -18,13 +19,15 @@ import { useDraft } from '../state/drafts.js';
 import { isMac } from '../state/keys.js';
 import type { Item } from '../state/lists.js';
 import { go, to } from '../state/route.js';
-import { has, isGateway, may } from '../state/session.js';
+import { rememberSent, sentBefore } from '../state/sent.js';
+import { has, may } from '../state/session.js';
 
 /** One tool: its form, the call, and what it brought. */
 export function Tool({ item, server }: { readonly item: Item; readonly server: string | undefined }) {
   const name = String(item['name']);
   const schema: JsonSchema = isRecord(item['inputSchema']) ? item['inputSchema'] : { type: 'object' };
-  const [state, setState] = useDraft(`tool ${server ?? ''} ${name}`, () => firstState(schema));
+  const key = `tool ${server ?? ''} ${name}`;
+  const [state, setState] = useDraft(key, () => firstState(schema));
   const [timeout, setTimeoutMs] = useState('60000');
   const [level, setLevel] = useState('');
   const [error, setError] = useState<unknown>();
@@ -44,6 +47,7 @@ export function Tool({ item, server }: { readonly item: Item; readonly server: s
         ...(lens && { lens }),
       });
       setChosen(id);
+      rememberSent(key, textOfForm(state));
       if (lens) go(to('call', id, 'lens'));
     } catch (caught) {
       setError(caught);
@@ -57,7 +61,7 @@ export function Tool({ item, server }: { readonly item: Item; readonly server: s
   };
   return (
     <div class="stack wide-gap">
-      <ToolHead item={item} />
+      <ToolHead item={item} server={server} />
       <Panel label={`Arguments of ${plain(name)}`}>
         <SchemaForm
           schema={schema}
@@ -65,6 +69,7 @@ export function Tool({ item, server }: { readonly item: Item; readonly server: s
           onChange={setState}
           label={`Arguments of ${name}`}
           wasSent={made.length > 0}
+          suggestions={(field) => sentBefore(key, field)}
         />
         <div class="call-bar">
           <Button
@@ -80,7 +85,7 @@ export function Tool({ item, server }: { readonly item: Item; readonly server: s
               Call in both eras
             </Button>
           )}
-          {!isGateway() && <CopyAs method="tools/call" params={params} />}
+          <CopyAs method="tools/call" params={params} server={server} />
           <span class="grow" />
           <Select label="time-out" value={timeout} onChange={setTimeoutMs} choices={TIMEOUTS} />
           <Select label="logs" value={level} onChange={setLevel} choices={LEVELS} />
@@ -110,7 +115,17 @@ const LEVELS = [
   })),
 ];
 
-function ToolHead({ item }: { readonly item: Item }) {
+/** How long half of its calls took at most. */
+function Median({ name, server }: { readonly name: string; readonly server: string | undefined }) {
+  const times = callsOf((row) => row.tool === name && row.server === server)
+    .flatMap(({ ms, outcome }) => (ms === undefined || outcome === 'cancelled' ? [] : [ms]))
+    .sort((one, other) => one - other);
+  if (times.length < 2) return null;
+  const median = times[Math.ceil(times.length / 2) - 1]!;
+  return <span class="soft small">{`p50 ${span(median)} (${plural(times.length, 'call')})`}</span>;
+}
+
+function ToolHead({ item, server }: { readonly item: Item; readonly server: string | undefined }) {
   const annotations = isRecord(item['annotations']) ? item['annotations'] : {};
   const name = String(item['name']);
   const title = [item['title'], annotations['title']].find(
@@ -127,6 +142,7 @@ function ToolHead({ item }: { readonly item: Item }) {
           {title !== undefined && title !== name && <div class="soft head-sub">{plain(title)}</div>}
         </div>
         <div class="badges">
+          <Median name={name} server={server} />
           {annotations['readOnlyHint'] === true && <Badge kind="pass">reads only</Badge>}
           {annotations['destructiveHint'] === true && annotations['readOnlyHint'] !== true && (
             <Badge kind="warn">⚠ may change something for good</Badge>

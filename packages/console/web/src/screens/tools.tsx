@@ -2,12 +2,13 @@ import { useMemo, useState } from 'preact/hooks';
 import { Filter } from '../parts/controls.js';
 import { plural } from '../parts/format.js';
 import { Split } from '../parts/layout.js';
-import { Empty, Loading, Problem } from '../parts/states.js';
+import { Empty, Loading } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { listOf, readList } from '../state/lists.js';
 import { to } from '../state/route.js';
 import { calls } from '../state/store.js';
 import { Changes } from './changes.js';
+import { Gone, ListProblem, NoHit } from './list-states.js';
 import { type ScreenProps, under } from './screen.js';
 import { Tool } from './tool.js';
 
@@ -52,24 +53,14 @@ export function Tools({ server, rest }: ScreenProps) {
           );
         })}
       </ul>
-      {items.length > 0 && shown.length === 0 && (
-        <Empty title="No tool has this in its name.">
-          <button type="button" onClick={() => setFilter('')}>
-            Clear the filter
-          </button>
-        </Empty>
-      )}
+      {items.length > 0 && shown.length === 0 && <NoHit what="tool" onClear={() => setFilter('')} />}
     </>
   );
   return (
     <Split list={list} listLabel="Tools" hasChoice={chosen !== undefined} back={under(server, 'tools')}>
-      <Problem error={error} />
+      <ListProblem error={error} server={server} />
       {tool && <Tool key={String(tool['name'])} item={tool} server={server} />}
-      {!tool && chosen !== undefined && !isLoading && items.length > 0 && (
-        <Empty isScreen title={`There is no tool ${plain(chosen, 80)}.`}>
-          It may have been removed. Read the list again.
-        </Empty>
-      )}
+      {!tool && chosen !== undefined && !isLoading && items.length > 0 && <Gone what="tool" name={chosen} />}
       {!tool && isLoading && <Loading what="Reading the tools" />}
       {!tool && chosen === undefined && items.length > 0 && (
         <div class="hint beside-list">

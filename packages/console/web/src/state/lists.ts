@@ -1,8 +1,9 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import type { ListPage } from '../../../src/contract.js';
 import { ask } from '../api.js';
-import { hello, may } from './session.js';
-import { connections, listens } from './store.js';
+import { clockAhead, hello, may } from './session.js';
+import { soon } from './soon.js';
+import { connections, listens, rows } from './store.js';
 
 export type ListName = 'tools' | 'resources' | 'templates' | 'prompts';
 export type Item = Readonly<Record<string, unknown>>;
@@ -11,6 +12,8 @@ export interface ListState {
   readonly items: readonly Item[];
   readonly page?: ListPage | undefined;
   readonly isLoading: boolean;
+  /** When it was asked for, by the clock of the process. */
+  readonly askedAt?: number | undefined;
   readonly error?: unknown;
   /** What the last reading changed. */
   readonly changes?: ListChanges | undefined;
@@ -24,6 +27,8 @@ export interface ListChanges {
 }
 
 const lists = new Map<string, Signal<ListState>>();
+/** The lists of the server that have changed since a person looked at them. */
+export const unseenChanges = signal<ReadonlySet<ListName>>(new Set());
 
 /** A list of a server. It is read when it is first looked at. */
 export function listOf(what: ListName, server?: string): Signal<ListState> {
@@ -40,13 +45,15 @@ export function listOf(what: ListName, server?: string): Signal<ListState> {
 export async function readList(what: ListName, server?: string): Promise<void> {
   const list = listOf(what, server);
   if (list.peek().isLoading) return;
-  list.value = { ...list.peek(), isLoading: true, error: undefined };
+  list.value = { ...list.peek(), isLoading: true, error: undefined, askedAt: Date.now() + clockAhead.peek() };
   try {
     const query = { fresh: true, ...(server !== undefined && { server }) };
     const page = await ask('GET lists/:what', { path: [what], query });
     const before = list.peek();
     const changes = before.page && changesBetween(before.items, page.items);
-    list.value = { items: page.items, page, isLoading: false, changes: changes ?? before.changes };
+    const { askedAt } = before;
+    list.value = { items: page.items, page, isLoading: false, askedAt, changes: changes ?? before.changes };
+    if (changes && server === undefined) unseenChanges.value = new Set([...unseenChanges.peek(), what]);
   } catch (error) {
     list.value = { ...list.peek(), isLoading: false, error };
   }
@@ -85,6 +92,7 @@ export function followLists(): void {
       else listOf(what);
     }
   });
+  followNotifications();
   const seen = new Map<number, number>();
   effect(() => {
     for (const { id, news, server } of listens.all.value) {
@@ -96,6 +104,32 @@ export function followLists(): void {
       if (last.what === 'resources') void readList('templates', server);
     }
   });
+}
+
+/** Legacy servers tell of changes without a subscription. What was asked for after that has them already. */
+function followNotifications(): void {
+  const due = new Set<ListName>();
+  const readDue = soon(() => {
+    for (const what of due) void readList(what);
+    due.clear();
+  }, 500);
+  rows.onListNews = (what, at) => {
+    const said = hello.peek();
+    if (said?.face !== 'inspect' || said.readOnly) return;
+    for (const each of what === 'resources' ? (['resources', 'templates'] as const) : [what]) {
+      const { askedAt } = lists.get(`${each} `)?.peek() ?? {};
+      if (askedAt === undefined || said.began + at <= askedAt) continue;
+      due.add(each);
+      readDue();
+    }
+  };
+}
+
+/** A person looks at a screen: what has changed in its lists is seen. */
+export function seeChanges(screen: string): void {
+  const unseen = unseenChanges.peek();
+  const left = [...unseen].filter((what) => (what === 'templates' ? 'resources' : what) !== screen);
+  if (left.length < unseen.size) unseenChanges.value = new Set(left);
 }
 
 /** The lists that a server has, by its capabilities. */

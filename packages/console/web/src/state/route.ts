@@ -23,6 +23,22 @@ export function go(address: string): void {
   location.hash = address;
 }
 
+/**
+ * A choice that is part of the address, so that a link leads to it. Only the given words are taken: a text that a person typed
+ * is never in an address.
+ */
+export function chosenIn(name: string, words: readonly string[]): readonly [string, (word: string) => void] {
+  const given = place.value.query[name] ?? '';
+  const choose = (word: string) => {
+    const query = new URLSearchParams({ ...place.peek().query, [name]: word });
+    if (word === '') query.delete(name);
+    const address = to(...place.peek().parts);
+    history.replaceState(null, '', query.size === 0 ? address : `${address}?${query}`);
+    place.value = read();
+  };
+  return [words.includes(given) ? given : '', choose];
+}
+
 function read(): Place {
   const [path = '', search = ''] = location.hash
     .replace(/^#enter=.*/, '')

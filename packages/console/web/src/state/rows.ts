@@ -25,6 +25,8 @@ export interface WireRow {
 export class RowStore {
   /** Rises when rows have come, at most once a frame. */
   readonly version = signal(0);
+  /** How many rows of all that came were errors. */
+  errors = 0;
   readonly names: string[] = [''];
   #capacity: number;
   #count = 0;
@@ -42,6 +44,10 @@ export class RowStore {
   #ids: (string | number | null)[] = [];
   /** Places before which rows were left out, with how many. */
   readonly gaps = new Map<number, { readonly from: Seq; readonly to: Seq; readonly lost: boolean }>();
+  /** The numbers of the names of notifications that a list has changed. */
+  readonly #listNews = new Map<number, 'tools' | 'resources' | 'prompts'>();
+  /** A server said that a list has changed, so long after the process began. */
+  onListNews: ((what: 'tools' | 'resources' | 'prompts', at: number) => void) | undefined;
   readonly #changed = soon(() => {
     this.version.value += 1;
   }, 80);
@@ -69,7 +75,11 @@ export class RowStore {
   }
 
   add({ names, rows }: RowsEvent): void {
-    for (const [number, text] of names) this.names[number] = text;
+    for (const [number, text] of names) {
+      this.names[number] = text;
+      const [, what] = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(text) ?? [];
+      if (what !== undefined) this.#listNews.set(number, what as 'tools' | 'resources' | 'prompts');
+    }
     for (const row of rows) this.#put(row);
     this.#changed();
   }
@@ -87,6 +97,7 @@ export class RowStore {
     this.lastSeq = 0;
     this.#ids = [];
     this.names.splice(1);
+    this.#listNews.clear();
     this.gaps.clear();
     this.#changed();
   }
@@ -139,6 +150,10 @@ export class RowStore {
     this.#took[slot] = took;
     this.#count += 1;
     this.lastSeq = seq;
+    if (kind === 2) this.errors += 1;
+    if (kind !== 3) return;
+    const news = this.#listNews.get(method);
+    if (news) this.onListNews?.(news, at);
   }
 }
 

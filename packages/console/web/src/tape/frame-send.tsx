@@ -9,6 +9,14 @@ import { Problem } from '../parts/states.js';
 import { beginCall } from '../state/calls.js';
 import { go, to } from '../state/route.js';
 
+/** Makes the same call again. */
+export async function sendAgain(message: Raw): Promise<void> {
+  const method = member(message, 'method');
+  if (method?.kind !== 'string') return;
+  const params = compact(withoutEnvelope(member(message, 'params')));
+  go(to('call', await beginCall({ method: method.value, params })));
+}
+
 /** Sends a frame again: as a call with an id of its own, or as exactly these bytes, which may be wrong on purpose. */
 export function FrameSend({
   raw,
@@ -26,13 +34,7 @@ export function FrameSend({
   const send = async () => {
     try {
       if (as === 'bytes') await ask('POST calls', { body: { bytes: draft.replaceAll('\n', '') } });
-      else {
-        const message = tryRaw(draft);
-        const method = member(message, 'method');
-        const params = withoutEnvelope(member(message, 'params'));
-        if (method?.kind !== 'string') return;
-        go(to('call', await beginCall({ method: method.value, params: compact(params) })));
-      }
+      else await sendAgain(tryRaw(draft)!);
       onDone();
     } catch (caught) {
       setError(caught);

@@ -13,7 +13,7 @@ import { useKeys } from '../parts/use-keys.js';
 import { to } from '../state/route.js';
 import { has, may } from '../state/session.js';
 import { connections } from '../state/store.js';
-import { FrameSend } from './frame-send.js';
+import { FrameSend, sendAgain } from './frame-send.js';
 
 /** One frame: as a tree, as its exact bytes, with the headers of HTTP, and what it belongs to. */
 export function FramePane({
@@ -62,6 +62,7 @@ function Shown({
     raw ? 'tree' : frame.text === '' && frame.http ? 'headers' : 'exact',
   );
   const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
   const connection = connections.get(frame.connection);
   const isSendable =
     frame.direction === 'to-server' &&
@@ -69,6 +70,8 @@ function Shown({
     raw &&
     may('act') &&
     has('exact-bytes');
+  const isRequest = isSendable && frame.kind === 'request';
+  const again = () => sendAgain(raw!).then(() => setProblem(undefined), setProblem);
   const move = async (by: -1 | 1) => {
     const next = await neighbour(frame, by);
     if (next !== undefined) onChoose(next);
@@ -76,6 +79,8 @@ function Shown({
   useKeys([
     { keys: '[', say: 'The frame before, of the same call', run: () => void move(-1) },
     { keys: ']', say: 'The next frame of the same call', run: () => void move(1) },
+    { keys: 'r', say: 'Send this request again', run: () => (isRequest ? void again() : false) },
+    { keys: 'c', say: 'Copy the frame', run: () => void navigator.clipboard.writeText(frame.text) },
     { keys: 'e', say: 'Edit and send this frame', run: () => (isSendable ? setSending(true) : false) },
   ]);
   const links = [
@@ -135,12 +140,18 @@ function Shown({
             </Button>
           </>
         )}
+        {isRequest && (
+          <Button kind="quiet" keys="r" onClick={again}>
+            Send again
+          </Button>
+        )}
         {isSendable && (
           <Button kind="quiet" keys="e" pressed={isSending} onClick={() => setSending(!isSending)}>
             Edit and send
           </Button>
         )}
       </div>
+      <Problem error={problem} />
       {frame.problem !== undefined && (
         <p class="field-advice">
           Not a message: <Text of={frame.problem} />

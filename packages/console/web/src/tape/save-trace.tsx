@@ -37,7 +37,9 @@ export function SaveTrace({ call }: { readonly call?: number | undefined }) {
   };
   return (
     <>
-      <Button onClick={open}>Save a trace…</Button>
+      <Button title="Save a trace file" onClick={open}>
+        Save…
+      </Button>
       <Dialog title="Save a trace file" handle={dialog}>
         <p>
           A trace file has the frames, one JSON object a line. <code>isthmus inspect FILE</code> opens it

@@ -44,7 +44,8 @@ export function TapeRow({ row, index, gap, isChosen, onChoose }: TapeRowProps) {
         {connection?.side === 'client' ? 'client' : (connection?.server ?? 'server')}
       </span>
       <span class="cell what" role="gridcell">
-        {titleOf(kind, row)} {row.about !== '' && <span class="about">{plain(row.about, 120)}</span>}
+        {titleOf(kind, row)}{' '}
+        {row.about !== '' && <span class={isText(kind) ? 'gist' : 'about'}>{plain(row.about, 120)}</span>}
         {gap && (
           <span class="gap-note">{`${count(gap.to - gap.from + 1)} frames before this one were left out`}</span>
         )}
@@ -63,6 +64,11 @@ export function TapeRow({ row, index, gap, isChosen, onChoose }: TapeRowProps) {
       </span>
     </div>
   );
+}
+
+/** A line that is not a message is shown as it begins. */
+function isText(kind: string): boolean {
+  return kind === 'stderr' || kind === 'noise' || kind === 'process';
 }
 
 function wayOf(kind: string, direction: 0 | 1): string {

@@ -10,7 +10,6 @@ export interface TapeFilter {
   readonly text?: string | undefined;
   /** The frames whose bodies have a text, as the process found them. */
   readonly found?: ReadonlySet<number> | undefined;
-  readonly onlyFailed?: boolean | undefined;
 }
 
 /** The rows of a store that pass a filter. New rows are looked at once, when they come. */
@@ -71,17 +70,10 @@ export class TapeView {
 }
 
 function fitsOf(filter: TapeFilter): ((row: WireRow) => boolean) | undefined {
-  const { connections, direction, kind, call, found, onlyFailed } = filter;
+  const { connections, direction, kind, call, found } = filter;
   const text = filter.text?.toLowerCase() ?? '';
   const kindNumber = kind ? KINDS.indexOf(kind as (typeof KINDS)[number]) : -1;
-  const isEmpty =
-    !connections &&
-    direction === undefined &&
-    kindNumber < 0 &&
-    !call &&
-    text === '' &&
-    !found &&
-    !onlyFailed;
+  const isEmpty = !connections && direction === undefined && kindNumber < 0 && !call && text === '' && !found;
   if (isEmpty) return undefined;
   return (row) =>
     (!connections || connections.has(row.connection)) &&
@@ -89,7 +81,6 @@ function fitsOf(filter: TapeFilter): ((row: WireRow) => boolean) | undefined {
     (kindNumber < 0 || row.kind === kindNumber) &&
     (!call || row.call === call) &&
     (!found || found.has(row.seq)) &&
-    (!onlyFailed || (row.flags & 1) === 1 || row.kind === 2) &&
     (text === '' ||
       `${row.method} ${row.about} ${row.id ?? ''} ${KINDS[row.kind]}`.toLowerCase().includes(text));
 }

@@ -80,8 +80,8 @@ export function Wire({ chosen, onChoose, call, isSmall }: WireProps) {
               onChange={setWay}
               choices={[
                 { value: '', say: 'both ways' },
-                { value: '0', say: '→ to the server' },
-                { value: '1', say: '← to the client' },
+                { value: '0', say: '→ to server' },
+                { value: '1', say: '← to client' },
               ]}
             />
             <Select
@@ -173,8 +173,8 @@ function laneChoices() {
   ];
   return [
     { value: '', say: 'all lanes' },
-    { value: 'upstream', say: 'with the server' },
-    { value: 'client', say: 'with the client' },
+    { value: 'upstream', say: 'server side' },
+    { value: 'client', say: 'client side' },
     ...servers.slice(0, 200).map((server) => ({ value: `server ${server}`, say: plain(server, 60) })),
   ];
 }
