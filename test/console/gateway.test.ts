@@ -98,11 +98,13 @@ describe('the console of a gateway', () => {
     const feed = await page.feed(['calls', 'status']);
     expect((await feed.next('status')).servers.map(({ name }) => name)).toEqual(['remote']);
     const client = await clientOf(url, 'legacy');
+    await feed.next('status', ({ servers }) => servers[0]!.era === 'modern');
     await client.callTool('echo', { a: 1 });
     const done = await feed.next('call', ({ tool, state }) => tool === 'echo' && state === 'done');
     expect(done).toMatchObject({
       ...{ server: 'remote', method: 'tools/call', outcome: 'ok', own: false },
       client: { era: 'legacy', name: 'tester' },
+      upstream: { era: 'modern' },
     });
     expect(await page.ask('GET callers')).toMatchObject([{ clients: ['tester'], eras: ['legacy'], now: 0 }]);
     expect(await page.ask('GET sessions')).toMatchObject([
@@ -330,6 +332,26 @@ describe('the console of a gateway', () => {
     await client.callTool('echo', { text: 'after' });
     expect((await page.ask('GET frames')).last).toBe(last);
     feed.close();
+  });
+
+  it('writes a call as a command for the address of the gateway, and those of clients only for the level record', async () => {
+    const { url, enter } = await stage([await remoteUnit()]);
+    const page = await enter();
+    const params = '{"name":"echo","arguments":{"big":9007199254740993}}';
+    const body = { server: 'remote', kind: 'cli', method: 'tools/call', params } as const;
+    expect(await page.ask('POST snippets', { body })).toEqual({
+      text: `isthmus call ${url}/remote echo --args '{"big":9007199254740993}'`,
+      needs: [],
+    });
+    const client = await clientOf(url, 'modern');
+    await client.callTool('echo', { of: 'a client' });
+    const { calls } = await page.ask('GET calls', { query: { tool: 'echo', limit: 1 } });
+    const call = calls[0]!.id;
+    const refused = await (await enter('act')).send('POST snippets', { body: { kind: 'json', call } });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.not.stringContaining('"of":"a client"') as string,
+    ]);
   });
 
   it('shows settings without any value of a variable or a header', async () => {

@@ -43,6 +43,33 @@ describe('the ring', () => {
   });
 });
 
+describe('the names of rows', () => {
+  const textOf = (ring: FrameRing, number: number) => ring.names.textOf(number);
+
+  it('are bounded: what a server invents beyond 10,000 shares one name', () => {
+    const ring = new FrameRing({ maxFrames: 100 });
+    for (let at = 0; at < 12_000; at += 1) ring.add({ ...frame, method: `invented/${at}` });
+    expect(textOf(ring, ring.get(ring.last)!.method)).toBe('(many other names)');
+    expect(textOf(ring, ring.add({ ...frame, method: 'invented/7' }).method)).toBe('invented/7');
+  });
+
+  it('leave room for those of messages when lines that are no messages come without end', () => {
+    const ring = new FrameRing({ maxFrames: 100 });
+    const line = (at: number) =>
+      ring.add({ ...frame, kind: 'stderr', method: undefined, data: `line ${at}\nand more` });
+    expect(textOf(ring, line(1).about)).toBe('line 1');
+    for (let at = 0; at < 20_000; at += 1) line(at);
+    expect(textOf(ring, line(20_001).about)).toBe('');
+    expect(textOf(ring, ring.add({ ...frame, method: 'tools/call', about: 'echo' }).about)).toBe('echo');
+    const long = new FrameRing().add({
+      ...frame,
+      kind: 'noise',
+      data: Buffer.from(`  ${'x'.repeat(10_000)}`),
+    });
+    expect(long.bytes).toBe(10_002);
+  });
+});
+
 describe('a page that stops reading', () => {
   it('costs a bounded amount of memory, is told what it missed, and can read it later', async () => {
     const { console, client } = await opened();

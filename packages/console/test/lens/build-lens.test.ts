@@ -66,3 +66,34 @@ describe('the lens on a call that a server carries out as a task', () => {
     expect(lens.leftOut).toBe(2);
   });
 });
+
+describe('the answers of a person in the lens', () => {
+  const began = 1_000_000;
+  const frames = framesOf([
+    [client, 1, 'tools/call', 'request', { name: 'ask' }],
+    [upstream, 5, 'tools/call', 'request', { name: 'ask' }],
+    [upstream, 5, 'tools/call', 'result', { resultType: 'input_required', inputRequests: { q: {} } }],
+    [client, 0, 'elicitation/create', 'request', { message: 'Go on?' }],
+    [client, 0, 'elicitation/create', 'result', { action: 'accept' }],
+    [upstream, 6, 'tools/call', 'request', { name: 'ask', inputResponses: { q: {} } }],
+  ]);
+  const question = {
+    ...{ id: 1, kind: 'form', call: 7, asker: 'a server', params: {} },
+    since: began + 31,
+  } as const;
+
+  it('stand between the question and the frame that carries them, whatever the clocks say', () => {
+    const over = { at: began + 45, why: 'answered' } as const;
+    const { answers } = buildLens(7, frames, {
+      questions: [{ ...question, over, answer: '{"action":"accept"}' }],
+      began,
+    });
+    expect(answers).toEqual([{ at: 40, waitedMs: 14, answer: '{"action":"accept"}' }]);
+  });
+
+  it('are absent for a question that is open, and have no answer for one that was taken back', () => {
+    const over = { at: began + 35, why: 'withdrawn' } as const;
+    const { answers } = buildLens(7, frames, { questions: [question, { ...question, over }], began });
+    expect(answers).toEqual([{ at: 35, waitedMs: 4 }]);
+  });
+});
