@@ -93,6 +93,7 @@ const LONG = [
   'test/console/large-result.test.ts',
   'test/console/lifecycle.test.ts',
   'test/console/official-servers.test.ts',
+  'test/console/narrow.test.ts',
   'test/console/other-origin.test.ts',
   'test/console/questions.test.ts',
   'test/console/replay.test.ts',

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
-import { goTo } from './support/in-page.mjs';
+import { copyText, goTo, hasFocus } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -65,12 +65,12 @@ describeInBrowser('a form while a person types', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const city = page.getByRole('textbox', { name: /^city/ });
     await city.fill('ab');
-    await page.evaluate(() => navigator.clipboard.writeText('one\n two\nthree'));
+    await page.evaluate(copyText, 'one\n two\nthree');
     await city.press('ArrowLeft');
     await page.keyboard.press('Control+v');
     await expect.poll(() => city.inputValue()).toBe('aone\n two\nthreeb');
     // The next key goes where the person was.
-    await expect.poll(() => city.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(() => city.evaluate(hasFocus)).toBe(true);
     expect(await sent(page)).toBe('{"name":"forecast","arguments":{"city":"aone\\n two\\nthreeb"}}');
   });
 

@@ -30,3 +30,6 @@ export function tryEverything(target: {
   readonly socket: string;
   readonly framed: string;
 }>;
+export function copyText(text: string): Promise<void>;
+export function hasFocus(element: Element): boolean;
+export function tooWideParts(): string[];

@@ -87,3 +87,19 @@ export async function tryEverything({ api, origin, key }) {
   }
   return { fetched, streamed, socket, framed };
 }
+
+export function copyText(text) {
+  return navigator.clipboard.writeText(text);
+}
+
+export function hasFocus(element) {
+  return element === document.activeElement;
+}
+
+/** What is wider than it can show, without a way to scroll it for those who read it. */
+export function tooWideParts() {
+  // What is for screen readers only has one pixel.
+  const wide = ({ scrollWidth, clientWidth }) => clientWidth > 1 && scrollWidth > clientWidth + 1;
+  const boxes = [...document.querySelectorAll('html, main, .split-main, .split-list, .server-main, .panel')];
+  return boxes.filter(wide).map(({ tagName, className }) => `${tagName} ${className}`);
+}

@@ -78,9 +78,9 @@ describe('the answers of a person in the lens', () => {
     [upstream, 6, 'tools/call', 'request', { name: 'ask', inputResponses: { q: {} } }],
   ]);
   const question = {
-    ...{ id: 1, kind: 'form', call: 7, asker: 'a server', params: {} },
-    since: began + 31,
-  } as const;
+    ...{ id: 1, call: 7, asker: 'a server', params: {}, since: began + 31 },
+    kind: 'form' as const,
+  };
 
   it('stand between the question and the frame that carries them, whatever the clocks say', () => {
     const over = { at: began + 45, why: 'answered' } as const;

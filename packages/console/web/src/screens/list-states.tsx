@@ -4,23 +4,29 @@ import { to } from '../state/route.js';
 
 /** Why a list could not be read, and where its server says more. */
 export function ListProblem({
+  title,
   error,
   server,
 }: {
+  /** Of the screen, which may have nothing else. */
+  readonly title: string;
   readonly error: unknown;
   readonly server: string | undefined;
 }) {
   if (error === undefined) return null;
+  const [address, words] =
+    server === undefined
+      ? [to(), 'See the overview']
+      : [to('server', server), `See the state of ${plain(server, 60)}, and what to do`];
   return (
-    <Problem error={error}>
-      <p>
-        <a href={server === undefined ? to() : to('server', server)}>
-          {server === undefined
-            ? 'See the overview'
-            : `See the state of ${plain(server, 60)}, and what to do`}
-        </a>
-      </p>
-    </Problem>
+    <div class="stack">
+      <h1 tabIndex={-1}>{title}</h1>
+      <Problem error={error}>
+        <p>
+          <a href={address}>{words}</a>
+        </p>
+      </Problem>
+    </div>
   );
 }
 

@@ -48,7 +48,7 @@ export function Prompts({ server, rest }: ScreenProps) {
   );
   return (
     <Split list={list} listLabel="Prompts" hasChoice={chosen !== undefined} back={under(server, 'prompts')}>
-      <ListProblem error={error} server={server} />
+      {!prompt && <ListProblem title="Prompts" error={error} server={server} />}
       {prompt && <Prompt key={String(prompt['name'])} item={prompt} server={server} />}
       {!prompt && chosen !== undefined && !isLoading && items.length > 0 && (
         <Gone what="prompt" name={chosen} />

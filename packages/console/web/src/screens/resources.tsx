@@ -70,7 +70,7 @@ export function Resources({ server, rest }: ScreenProps) {
       hasChoice={chosen !== undefined}
       back={under(server, 'resources')}
     >
-      <ListProblem error={error} server={server} />
+      {!resource && !template && <ListProblem title="Resources" error={error} server={server} />}
       {resource && <Resource key={keyOf(resource)} item={resource} server={server} />}
       {!resource && template && <Template key={keyOf(template)} item={template} server={server} />}
       {!resource && !template && chosen !== undefined && !isLoading && !isEmpty && (

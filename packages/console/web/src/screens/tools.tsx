@@ -58,10 +58,15 @@ export function Tools({ server, rest }: ScreenProps) {
   );
   return (
     <Split list={list} listLabel="Tools" hasChoice={chosen !== undefined} back={under(server, 'tools')}>
-      <ListProblem error={error} server={server} />
+      {!tool && <ListProblem title="Tools" error={error} server={server} />}
       {tool && <Tool key={String(tool['name'])} item={tool} server={server} />}
       {!tool && chosen !== undefined && !isLoading && items.length > 0 && <Gone what="tool" name={chosen} />}
-      {!tool && isLoading && <Loading what="Reading the tools" />}
+      {!tool && isLoading && (
+        <div class="hint">
+          <h1 tabIndex={-1}>Tools</h1>
+          <Loading what="Reading the tools" />
+        </div>
+      )}
       {!tool && chosen === undefined && items.length > 0 && (
         <div class="hint beside-list">
           <h1 tabIndex={-1}>Tools</h1>
