@@ -32,7 +32,7 @@ export async function openRollingStage(closing: (() => Promise<unknown>)[]) {
   closing.push(() => redis.stop());
   const ports = await Promise.all([0, 1, 2].map(() => freePort()));
   const start = (place: number, secrets: string) =>
-    startReplica(redis.url, ['--port', String(ports[place]), '--drain-delay', '3000'], {
+    startReplica(redis.url, ['--port', String(ports[place]), '--drain-delay', '3000', '--grace', '30000'], {
       ISTHMUS_CLUSTER_SECRET: secrets,
     });
   const replicas: Replica[] = await Promise.all(ports.map((_, place) => start(place, CLUSTER_SECRET)));

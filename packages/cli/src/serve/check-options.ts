@@ -50,7 +50,6 @@ const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
     'maxConcurrent',
     'maxParked',
     'rateLimit',
-    'grace',
     'logLevel',
     'logFormat',
     'debug',

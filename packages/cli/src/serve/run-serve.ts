@@ -75,7 +75,10 @@ async function serveTyped(given: TypedServe): Promise<void> {
   const inputs = await inputsFor(options, addresses, operator);
   const joined = await joinPlanned(readClusterPlan(options), operator.say);
   const taskStore = await openTaskStore(options, joined);
-  const real = await serveDemo({ ...inputs, joined, taskStore }, readStateKeys(options.stateKey));
+  const real = await serveDemo(
+    { ...inputs, graceMs: options.grace, joined, taskStore },
+    readStateKeys(options.stateKey),
+  );
   const needsKey = inputs.access.hasPrincipals;
   announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
 }
