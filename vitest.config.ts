@@ -65,6 +65,7 @@ const LONG = [
   'packages/sdk/test/transport/http-server/admission/hostile.test.ts',
   'packages/sdk/test/transport/replicas/adoption.test.ts',
   'packages/sdk/test/transport/replicas/no-record.test.ts',
+  'test/apps/skills.test.ts',
   'test/bridge-load/http-upstream.test.ts',
   'test/bridge-load/interactive.test.ts',
   'test/bridge-load/serve-command.test.ts',

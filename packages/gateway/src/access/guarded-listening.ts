@@ -9,6 +9,7 @@ import type {
 } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
+import { deriveSession } from '../pipeline/derive-session.js';
 import type { AccessPolicy } from './access-policy.js';
 
 /** What clients hear of a server without a call: subscriptions, and the news of a legacy session. */
@@ -35,18 +36,10 @@ export class GuardedListening {
 
   session(session: ServedSession): SessionKeeper {
     const { peer } = session;
-    const keeper = this.#inner.session!({
-      peer,
-      isReachable: () => session.isReachable(),
-      log: (entry) => session.log(entry),
-      ask: (request, signal) => session.ask(request, signal),
-      changed: (change) => {
-        if (this.#mayHear(peer, change)) session.changed(change);
-      },
-      notify: (notification) => session.notify(notification),
-      elicited: (elicitationId) => session.elicited(elicitationId),
-      end: () => session.end(),
-    });
+    const changed = (change: Change) => {
+      if (this.#mayHear(peer, change)) session.changed(change);
+    };
+    const keeper = this.#inner.session!(deriveSession(session, changed));
     return {
       begin: () => keeper.begin(),
       setLogLevel: (level) => keeper.setLogLevel(level),

@@ -204,7 +204,7 @@ export class Aggregate implements Service {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
   ): Promise<OpenListen> {
-    const listening = new ListenToAll(peer, wanted, (change, from) =>
+    const listening = new ListenToAll(peer, wanted, this.#uris, (change, from) =>
       onChange(from ? this.#uris.showChange(peer.principal, from, change) : change),
     );
     listening.onEnd = this.#observers.join(listening);
@@ -214,8 +214,12 @@ export class Aggregate implements Service {
   session(session: ServedSession): SessionKeeper {
     const { clock, ms } = this.#wait;
     const kept = new KeptSessions(session, this.#roster.present(), {
-      ownersOf: (uri) =>
-        this.#owners.among(session.peer.principal, uri, this.#roster.askable('resources', session.peer)),
+      uris: this.#uris,
+      ownersOf: (uri) => {
+        const named = this.#uris.read(uri);
+        const askable = this.#roster.askable('resources', session.peer);
+        return named ? [named.member] : this.#owners.among(session.peer.principal, uri, askable);
+      },
       inTime: (work) => within(clock, ms, work).then((isDone) => (isDone ? work : undefined)),
     });
     kept.onEnd = this.#observers.join(kept);

@@ -4,6 +4,7 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember, MemberObserver } from './members.js';
 import { gather, type Wait } from './patience.js';
+import type { SubscribedAddresses } from './shared-uris.js';
 
 /**
  * A subscription to several servers at once. A server that refuses it is left out. The subscription outlives each server:
@@ -12,6 +13,7 @@ import { gather, type Wait } from './patience.js';
 export class ListenToAll implements MemberObserver {
   readonly peer: Peer;
   readonly #wanted: SubscriptionFilter;
+  readonly #uris: SubscribedAddresses;
   readonly #onChange: (change: Change, from?: AggregateMember) => void;
   readonly #open = new Map<AggregateMember, OpenListen>();
   readonly #opening = new Set<AggregateMember>();
@@ -24,10 +26,12 @@ export class ListenToAll implements MemberObserver {
   constructor(
     peer: Peer,
     wanted: SubscriptionFilter,
+    uris: SubscribedAddresses,
     onChange: (change: Change, from?: AggregateMember) => void,
   ) {
     this.peer = peer;
     this.#wanted = wanted;
+    this.#uris = uris;
     this.#onChange = onChange;
   }
 
@@ -38,7 +42,11 @@ export class ListenToAll implements MemberObserver {
       members.map((member) => ({ work: this.#listenTo(member), holding: 'briefly' as const })),
     );
     const open = [...this.#open.values()];
-    const uris = new Set(open.flatMap(({ honoured }) => honoured.resourceSubscriptions ?? []));
+    const uris = new Set(
+      [...this.#open].flatMap(([member, { honoured }]) =>
+        (honoured.resourceSubscriptions ?? []).flatMap((uri) => this.#shownOf(member, uri)),
+      ),
+    );
     const { toolsListChanged, promptsListChanged, resourcesListChanged } = this.#wanted;
     // Members of the filter that extensions define are honoured as far as any server honours them.
     // A server that comes later changes the lists, so these are always honoured.
@@ -77,8 +85,9 @@ export class ListenToAll implements MemberObserver {
     if (this.#isOver || this.#open.has(member) || this.#opening.has(member)) return;
     this.#opening.add(member);
     try {
-      const onChange = (change: Change) => this.#onChange(change, member);
-      const open = await member.service.listen?.(this.peer, this.#wanted, onChange);
+      const wanted = this.#wantedOf(member);
+      if (!wanted) return;
+      const open = await member.service.listen?.(this.peer, wanted, (change) => this.#tell(member, change));
       if (!open) return;
       if (this.#isOver) return open.stop();
       this.#open.set(member, open);
@@ -90,6 +99,29 @@ export class ListenToAll implements MemberObserver {
     } finally {
       this.#opening.delete(member);
     }
+  }
+
+  /** What this server is asked for. Undefined: all of it is at other servers. */
+  #wantedOf(member: AggregateMember): SubscriptionFilter | undefined {
+    const { resourceSubscriptions: shown, ...rest } = this.#wanted;
+    if (!shown) return rest;
+    const own = new Set(shown.flatMap((uri) => this.#uris.at(member, uri) ?? []));
+    if (own.size > 0) return { ...rest, resourceSubscriptions: [...own] };
+    return Object.keys(rest).length > 0 ? rest : undefined;
+  }
+
+  /** The addresses under which the client asked for a URI of this server. */
+  #shownOf(member: AggregateMember, uri: string): readonly string[] {
+    const { resourceSubscriptions = [] } = this.#wanted;
+    const shown = resourceSubscriptions.filter((each) => this.#uris.at(member, each) === uri);
+    return shown.length > 0 ? shown : [uri];
+  }
+
+  #tell(member: AggregateMember, change: Change): void {
+    if (change.kind !== 'resource') return this.#onChange(change, member);
+    const { resourceSubscriptions = [] } = this.#wanted;
+    for (const uri of this.#uris.heardAs(member, change.uri, resourceSubscriptions))
+      this.#onChange({ ...change, uri }, member);
   }
 
   #stop(): void {

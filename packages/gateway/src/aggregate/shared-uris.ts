@@ -3,6 +3,9 @@ import type { Change } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AggregateMember } from './members.js';
 
+/** What subscriptions need of the addresses. */
+export type SubscribedAddresses = Pick<SharedUris, 'at' | 'heardAs'>;
+
 /** A resource at one of the servers. */
 export interface ResourceAt {
   readonly member: AggregateMember;
@@ -11,10 +14,13 @@ export interface ResourceAt {
 }
 
 /**
- * The addresses of user interfaces (`ui:`) and skills (`skill:`), which servers choose without knowing of each other. If
- * several servers use one, the first in the configuration keeps it. The others are shown with the name of their server:
- * `ui://view` of the server `maps` is shown as `ui://maps~/view`. Such an address can be read at any time. Whether it is
- * needed follows from the lists of each principal. All other URIs stay as they are.
+ * The addresses of user interfaces (`ui:`) and skills (`skill:`), which servers choose without knowing of each other. They
+ * are shown with the name of their server: `ui://view` of the server `maps` is shown as `ui://maps~/view`. Such an address
+ * can be used at any time. All other URIs stay as they are.
+ *
+ * A skill always has the name of its server, as tools have: its files and folders stay together, also if another server has
+ * a part of them. A user interface has it only if an earlier server of the configuration uses the same address, as far as
+ * the lists of each principal show.
  */
 export class SharedUris {
   readonly #users = new ByPrincipal(() => new Map<string, Set<string>>());
@@ -28,16 +34,28 @@ export class SharedUris {
 
   /** The URI as clients see it. Records that this server uses it. */
   show(principal: string | undefined, member: AggregateMember, uri: string): string {
-    if (!SHARED.test(uri) || this.#members.length < 2) return uri;
+    const named = this.nameOf(member, uri);
+    if (named === uri) return uri;
+    if (uri.startsWith('skill:')) return this.#alias(named);
     const known = this.#users.of(principal);
     const users = known.get(uri) ?? new Set();
     known.delete(uri);
     known.set(uri, users.add(member.name));
     if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!);
     const first = this.#members.find(({ name }) => users.has(name));
-    if (first === member) return uri;
+    return first === member ? uri : this.#alias(named);
+  }
+
+  #alias(named: string): string {
     this.hasAliases = true;
-    return aliasOf(member, uri);
+    return named;
+  }
+
+  /** The address of a URI of this server that has the name of the server. */
+  nameOf({ name }: AggregateMember, uri: string): string {
+    if (!SHARED.test(uri) || this.#members.length < 2) return uri;
+    const [scheme = '', rest = ''] = uri.split(/:\/\/(.*)/s);
+    return `${scheme}://${encodeURIComponent(name)}~/${rest}`;
   }
 
   /** The server that an address names, and the URI there. Undefined: it names none. */
@@ -46,6 +64,28 @@ export class SharedUris {
     if (name === undefined) return undefined;
     const member = this.#members.find((each) => encodeURIComponent(each.name) === name);
     return member && { member, uri: `${scheme}://${rest}` };
+  }
+
+  /** The URI at this server of what clients call `shown`. Undefined: the address names another server. */
+  at(member: AggregateMember, shown: string): string | undefined {
+    const named = this.read(shown);
+    if (!named) return shown;
+    return named.member === member ? named.uri : undefined;
+  }
+
+  /** How a client that is subscribed to these addresses knows a resource of this server, or a part of it (SUB-016). */
+  heardAs(member: AggregateMember, uri: string, subscribed: Iterable<string>): readonly string[] {
+    let isNamed = false;
+    let isBare = false;
+    for (const shown of subscribed) {
+      const own = this.at(member, shown);
+      if (own === undefined || !uri.startsWith(own)) continue;
+      if (own === shown) isBare = true;
+      else isNamed = true;
+    }
+    if (!isNamed) return [uri];
+    const named = this.nameOf(member, uri);
+    return isBare ? [uri, named] : [named];
   }
 
   /** The server that keeps this URI. Undefined if no list has shown it. */
@@ -113,8 +153,3 @@ const SHARED = /^(ui|skill):\/\//;
 const ALIAS = /^(ui|skill):\/\/([^/~]+)~\/(.*)$/s;
 /** For each principal. A URI beyond this is shown as it is. */
 const MAX_KNOWN = 2000;
-
-function aliasOf({ name }: AggregateMember, uri: string): string {
-  const [scheme = '', rest = ''] = uri.split(/:\/\/(.*)/s);
-  return `${scheme}://${encodeURIComponent(name)}~/${rest}`;
-}

@@ -128,4 +128,19 @@ describe.each(ERAS)('subscriptions of a %s client at the address of all', (era) 
     b.server.resourceUpdated('other://b');
     expect((await next).value).toEqual({ kind: 'resource', uri: 'other://b' });
   });
+
+  it('of a skill tell of its changes under the address that the client has used', async () => {
+    const one = await library('one', 'skill://common', 'skill://own');
+    const two = await library('two', 'skill://common');
+    const { url } = await openGateway([one.unit('one'), two.unit('two')]);
+    const all = await client(url, era);
+    const changes = await all.listen({ uris: ['skill://two~/common', 'skill://own'] });
+    const heard = changes[Symbol.asyncIterator]();
+    one.server.resourceUpdated('skill://common');
+    two.server.resourceUpdated('skill://common');
+    expect((await heard.next()).value).toEqual({ kind: 'resource', uri: 'skill://two~/common' });
+    one.server.resourceUpdated('skill://own');
+    expect((await heard.next()).value).toEqual({ kind: 'resource', uri: 'skill://own' });
+    changes.close();
+  });
 });

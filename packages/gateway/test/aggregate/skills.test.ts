@@ -22,7 +22,10 @@ function withSkills(name: string): Server {
   );
   server.method('skills/get', ({ uri }) => ({ skill: { ...skill(String(uri)), by: name } }));
   server.method('resources/directory/read', ({ uri }) => ({
-    resources: [{ uri: `${String(uri)}/a.txt`, name }],
+    resources: [
+      { uri: `${String(uri)}/a.txt`, name },
+      { uri: `${String(uri)}/folder`, name, mimeType: 'inode/directory' },
+    ],
   }));
   server.resourceTemplate('skill://{+path}', { name: 'files' }, ({ path }) => `${name}: ${path}`);
   return server;
@@ -58,10 +61,10 @@ describe.each(['legacy', 'modern'] as const)('skills of several servers, for a %
       if (mode === 'modern') expect(page).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     } while (cursor !== undefined);
     expect(uris).toEqual([
-      ['skill://common', 'skill://common/a.txt'],
+      ['skill://one~/common', 'skill://one~/common/a.txt'],
       ['skill://two~/common', 'skill://two~/common/a.txt'],
-      ['skill://one/SKILL.md', 'skill://one/SKILL.md/a.txt'],
-      ['skill://two/SKILL.md', 'skill://two/SKILL.md/a.txt'],
+      ['skill://one~/one/SKILL.md', 'skill://one~/one/SKILL.md/a.txt'],
+      ['skill://two~/two/SKILL.md', 'skill://two~/two/SKILL.md/a.txt'],
     ]);
   });
 
@@ -69,7 +72,9 @@ describe.each(['legacy', 'modern'] as const)('skills of several servers, for a %
     const client = await connected([memberOf('one'), memberOf('two')], mode);
     await client.request('skills/list');
     const skill = async (uri: string) => (await client.request('skills/get', { uri }))['skill'];
+    // Also by the address at the server: the first that has it answers.
     expect(await skill('skill://common')).toMatchObject({ uri: 'skill://common', by: 'one' });
+    expect(await skill('skill://one~/common')).toMatchObject({ uri: 'skill://one~/common', by: 'one' });
     expect(await skill('skill://two~/common')).toMatchObject({
       uri: 'skill://two~/common',
       by: 'two',
@@ -79,8 +84,18 @@ describe.each(['legacy', 'modern'] as const)('skills of several servers, for a %
       { uri: 'skill://two~/common/a.txt', text: 'two: common/a.txt' },
     ]);
     expect(await client.request('resources/directory/read', { uri: 'skill://two~/common' })).toMatchObject({
-      resources: [{ uri: 'skill://two~/common/a.txt', name: 'two' }],
+      resources: [
+        { uri: 'skill://two~/common/a.txt', name: 'two' },
+        { uri: 'skill://two~/common/folder', name: 'two' },
+      ],
+      ...(mode === 'modern' && { ttlMs: 0, cacheScope: 'private' }),
     });
+  });
+
+  it('have their own addresses where there is a single server', async () => {
+    const client = await connected([memberOf('one')], mode);
+    const { skills } = await client.request('skills/list');
+    expect((skills as { uri: string }[]).map(({ uri }) => uri)).toEqual(['skill://common']);
   });
 });
 

@@ -26,8 +26,12 @@ export function methodFacts(method: string): MethodFacts | undefined {
   return METHODS.get(method);
 }
 
-/** Lists of extensions that carry `ttlMs` and `cacheScope` in the modern era, like those of the core. */
-const CACHEABLE_FOREIGN: ReadonlySet<string> = new Set(['skills/list', 'skills/get']);
+/** Results of extensions that carry `ttlMs` and `cacheScope` in the modern era, like those of the core. */
+const CACHEABLE_FOREIGN: ReadonlySet<string> = new Set([
+  'skills/list',
+  'skills/get',
+  'resources/directory/read',
+]);
 
 /** Whether a complete modern result of this method carries `ttlMs` and `cacheScope` (CACHE-001, SEP-2640). */
 export function isCacheable(method: string, facts: MethodFacts | undefined): boolean {

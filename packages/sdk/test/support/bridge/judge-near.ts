@@ -233,6 +233,7 @@ const CACHEABLE = new Set([
   'resources/read',
   'skills/list',
   'skills/get',
+  'resources/directory/read',
 ]);
 const SCOPES = new Set(['public', 'private']);
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
