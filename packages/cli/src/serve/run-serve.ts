@@ -180,7 +180,7 @@ async function tellConsole(
   operator: Operator,
 ): Promise<void> {
   // The first worker has the console. One that replaces it has it at the same address.
-  if (at === undefined || at === 'off' || (worker && worker.slot !== 1)) return;
+  if (at === undefined || at === 'off' || (worker && worker.number !== 1)) return;
   try {
     const { url } = await running.console('record');
     operator.say(`Console:  ${url}`, { event: 'console' });

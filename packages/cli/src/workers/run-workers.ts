@@ -22,7 +22,7 @@ import { serveTaskStore } from '@isthmus/sdk/internal/server/tasks/channel/serve
 import { memoryTaskStore } from '@isthmus/sdk/internal/server/tasks/memory-store.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Operator } from '../serve/operator.js';
-import { type Slot, type WorkerEnd, WorkerPool } from './worker-pool.js';
+import { type Worker, type WorkerEnd, WorkerPool } from './worker-pool.js';
 
 export interface RunWorkersOptions {
   readonly count: number;
@@ -40,26 +40,26 @@ export async function runWorkers({ count, control }: RunWorkersOptions, operator
   const secret = randomBytes(32).toString('base64url');
   const parent = randomBytes(9).toString('base64url');
   const sockets = workerSockets();
-  const served = new Map<Slot, ServedStore>();
+  const served = new Map<Worker, ServedStore>();
   const pool = new WorkerPool({
     count,
-    welcome: (slot, isFirst) => ({
-      ...{ of: 'workers', kind: 'welcome', parent, secret, slot, speaks: isFirst },
+    welcome: (number, isFirst) => ({
+      ...{ of: 'workers', kind: 'welcome', parent, secret, number, speaks: isFirst },
       ...{ folder: sockets.folder, hasControl: control },
     }),
-    onStart(slot) {
-      const channel = channelTo(slot);
-      served.set(slot, serveStore(store, channel));
+    onStart(worker) {
+      const channel = channelTo(worker);
+      served.set(worker, serveStore(store, channel));
       // Unless --task-store or --cluster gives them a store, the workers have the tasks of their clients in common here.
       serveTaskStore(tasks, channel);
     },
-    onReady: (slot) => {
-      if (control) void controlled.inform(sockets.clientOf(slot.number));
+    onReady: (worker) => {
+      if (control) void controlled.inform(sockets.clientOf(worker.number));
     },
-    onEnd(slot, end, nextMs) {
-      void forgetMembers(store, served.get(slot));
-      served.delete(slot);
-      const line = describeEnd(slot, end, nextMs);
+    onEnd(worker, end, nextMs) {
+      void forgetMembers(store, served.get(worker));
+      served.delete(worker);
+      const line = describeEnd(worker, end, nextMs);
       if (line !== undefined) operator.say(`isthmus: warning: ${line}`);
     },
   });
@@ -90,7 +90,7 @@ function workerSockets() {
     : join(mkdtempSync(join(tmpdir(), 'isthmus-workers-')), sep);
   return {
     folder,
-    clientOf: (slot: number): ControlClient => controlClient(`${folder}${slot}.sock`),
+    clientOf: (number: number): ControlClient => controlClient(`${folder}${number}.sock`),
     remove() {
       if (!isWindows) rmSync(folder, { recursive: true, force: true });
     },
@@ -112,13 +112,13 @@ async function openOwnControl(
   }
 }
 
-function channelTo({ process: worker }: Slot): StoreChannel {
+function channelTo({ process: child }: Worker): StoreChannel {
   return {
     send(message) {
-      if (worker.connected) worker.send(message as object, () => {});
+      if (child.connected) child.send(message as object, () => {});
     },
-    onMessage: (callback) => worker.on('message', callback),
-    onClosed: (callback) => worker.once('disconnect', callback),
+    onMessage: (callback) => child.on('message', callback),
+    onClosed: (callback) => child.once('disconnect', callback),
   };
 }
 
@@ -130,12 +130,12 @@ async function forgetMembers(store: ClusterStore, served: ServedStore | undefine
 }
 
 function describeEnd(
-  { number, process: worker, state }: Slot,
+  { number, process: child, state }: Worker,
   { code, signal }: WorkerEnd,
   nextMs: number | undefined,
 ): string | undefined {
   if (nextMs === undefined || state === 'ending') return undefined;
   const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
   const next = nextMs === 0 ? 'another one is started' : `another one is started in ${nextMs} ms`;
-  return `worker ${number} (pid ${worker.pid}) ${how}; ${next}`;
+  return `worker ${number} (pid ${child.pid}) ${how}; ${next}`;
 }

@@ -13,7 +13,8 @@ export interface WorkerLink {
   readonly parent: string;
   /** What all workers share. */
   readonly secret: string;
-  readonly slot: number;
+  /** Its number among the workers of its parent, from 1. */
+  readonly number: number;
   readonly speaks: boolean;
   /** Where the parent controls it. Undefined with --no-control. */
   readonly controlPath: string | undefined;
@@ -57,13 +58,13 @@ export async function linkToParent(): Promise<WorkerLink> {
   process.once('disconnect', () => onSignal('SIGTERM'));
   for (const signal of PARENTS) process.on(signal, () => send({ of: 'workers', kind: 'signalled', signal }));
   send({ of: 'workers', kind: 'hello' });
-  const { parent, secret, slot, speaks, folder, hasControl } = await welcomed;
+  const { parent, secret, number, speaks, folder, hasControl } = await welcomed;
   connections.begin(folder);
   // A worker that cannot serve ends, as a single process does.
   process.channel?.unref();
   return {
-    ...{ parentPid: process.ppid, parent, secret, slot, speaks, signals, connections },
-    controlPath: hasControl ? `${folder}${slot}.sock` : undefined,
+    ...{ parentPid: process.ppid, parent, secret, number, speaks, signals, connections },
+    controlPath: hasControl ? `${folder}${number}.sock` : undefined,
     stores: {
       send,
       onMessage: (callback) => process.on('message', callback),

@@ -8,7 +8,7 @@ export type ToWorker =
       /** Shared by all workers. It never leaves the machine. */
       readonly secret: string;
       /** Worker 1 has the console. */
-      readonly slot: number;
+      readonly number: number;
       /** Whether it says where clients find the gateway. Only the first worker of all does. */
       readonly speaks: boolean;
       /** A folder for its sockets, or on Windows the beginning of the names of its pipes. Only this user can use them. */

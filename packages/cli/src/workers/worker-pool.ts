@@ -11,8 +11,8 @@ export interface WorkerEnd {
   readonly signal: string | null;
 }
 
-/** One of the workers. When its process ends, another process takes its slot. */
-export interface Slot {
+/** One of the workers. When its process ends, another process gets its number. */
+export interface Worker {
   readonly number: number;
   readonly process: ForkedProcess;
   state: 'starting' | 'ready' | 'ending';
@@ -23,18 +23,18 @@ export interface Slot {
 export interface WorkerPoolOptions {
   readonly count: number;
   /** What a worker has to know. `isFirst`: no worker was started before it. */
-  welcome(slot: number, isFirst: boolean): Extract<ToWorker, { kind: 'welcome' }>;
+  welcome(number: number, isFirst: boolean): Extract<ToWorker, { kind: 'welcome' }>;
   /** Called for each process, before it runs. */
-  onStart(slot: Slot): void;
-  onReady(slot: Slot): void;
+  onStart(worker: Worker): void;
+  onReady(worker: Worker): void;
   /** `next`: how many milliseconds later another one is started. Undefined: none is. */
-  onEnd(slot: Slot, end: WorkerEnd, nextMs: number | undefined): void;
+  onEnd(worker: Worker, end: WorkerEnd, nextMs: number | undefined): void;
 }
 
 /** Keeps a number of workers running. The first one has to be ready before the others are started. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #slots = new Map<number, Slot>();
+  readonly #workers = new Map<number, Worker>();
   readonly #addresses = new SharedAddresses();
   readonly #over = createDeferred<number>();
   /** Starts in a row that did not get ready. */
@@ -52,8 +52,8 @@ export class WorkerPool {
     return this.#over.promise;
   }
 
-  get ready(): readonly Slot[] {
-    const all = [...this.#slots.values()].filter(({ state }) => state === 'ready');
+  get ready(): readonly Worker[] {
+    const all = [...this.#workers.values()].filter(({ state }) => state === 'ready');
     return all.sort((a, b) => a.number - b.number);
   }
 
@@ -67,43 +67,43 @@ export class WorkerPool {
       this.#isClosing = true;
       this.#addresses.close();
     }
-    for (const slot of this.#slots.values()) this.#tell(slot, signal);
+    for (const worker of this.#workers.values()) this.#tell(worker, signal);
     this.#review();
   }
 
   #start(number: number): void {
     if (this.#isClosing) return;
-    const worker = forkSelf(WORKER_VARIABLE);
-    const slot: Slot = { number, process: worker, state: 'starting', exitMs: UNTIL_KNOWN_MS };
+    const child = forkSelf(WORKER_VARIABLE);
+    const worker: Worker = { number, process: child, state: 'starting', exitMs: UNTIL_KNOWN_MS };
     const isFirst = !this.#hasServed && this.#failures === 0;
-    this.#slots.set(number, slot);
-    this.#options.onStart(slot);
-    worker.on('message', (message: unknown) => {
-      if (isOfWorkers<ToParent>(message)) this.#hear(slot, message, isFirst);
+    this.#workers.set(number, worker);
+    this.#options.onStart(worker);
+    child.on('message', (message: unknown) => {
+      if (isOfWorkers<ToParent>(message)) this.#hear(worker, message, isFirst);
     });
     // What cannot be sent to a process that ends is not needed.
-    worker.on('error', () => {});
+    child.on('error', () => {});
     // After its end and that of its channel, so that everything that it has said was heard.
-    worker.on('close', (code, signal) => this.#ended(slot, { code, signal }));
+    child.on('close', (code, signal) => this.#ended(worker, { code, signal }));
   }
 
-  #hear(slot: Slot, message: ToParent, isFirst: boolean): void {
+  #hear(worker: Worker, message: ToParent, isFirst: boolean): void {
     switch (message.kind) {
       case 'hello':
-        return void send(slot, this.#options.welcome(slot.number, isFirst));
+        return void send(worker, this.#options.welcome(worker.number, isFirst));
       case 'owned':
-        slot.exitMs = message.exitMs;
+        worker.exitMs = message.exitMs;
         return;
       case 'ready':
-        return this.#ready(slot);
+        return this.#ready(worker);
       case 'signalled':
         // The signals of a terminal and of a service manager reach the parent, too.
-        if (message.signal === 'SIGTERM' && !this.#isClosing) this.#tell(slot, 'SIGTERM');
+        if (message.signal === 'SIGTERM' && !this.#isClosing) this.#tell(worker, 'SIGTERM');
         return;
       case 'listen':
-        return this.#addresses.listen(slot.process, message);
+        return this.#addresses.listen(worker.process, message);
       case 'unlisten':
-        return this.#addresses.unlisten(slot.process, message.id);
+        return this.#addresses.unlisten(worker.process, message.id);
       case 'taken':
         return this.#addresses.taken(message.number);
       case 'refused':
@@ -111,32 +111,32 @@ export class WorkerPool {
     }
   }
 
-  #ready(slot: Slot): void {
-    if (slot.state !== 'starting') return;
-    slot.state = 'ready';
+  #ready(worker: Worker): void {
+    if (worker.state !== 'starting') return;
+    worker.state = 'ready';
     this.#failures = 0;
-    this.#options.onReady(slot);
+    this.#options.onReady(worker);
     if (this.#hasServed) return;
     this.#hasServed = true;
     for (let number = 1; number <= this.#options.count; number += 1) {
-      if (!this.#slots.has(number)) this.#start(number);
+      if (!this.#workers.has(number)) this.#start(number);
     }
   }
 
-  #tell(slot: Slot, signal: NodeJS.Signals): void {
-    send(slot, { of: 'workers', kind: 'signal', signal });
-    if (signal === 'SIGHUP' || slot.state === 'ending') return;
-    slot.state = 'ending';
+  #tell(worker: Worker, signal: NodeJS.Signals): void {
+    send(worker, { of: 'workers', kind: 'signal', signal });
+    if (signal === 'SIGHUP' || worker.state === 'ending') return;
+    worker.state = 'ending';
     // One that does not react any more is killed. Its child processes notice that.
-    systemClock.after(slot.exitMs + MARGIN_MS, () => slot.process.kill('SIGKILL'), {
+    systemClock.after(worker.exitMs + MARGIN_MS, () => worker.process.kill('SIGKILL'), {
       background: true,
     });
   }
 
-  #ended(slot: Slot, end: WorkerEnd): void {
-    if (this.#slots.get(slot.number) === slot) this.#slots.delete(slot.number);
-    this.#addresses.gone(slot.process);
-    if (slot.state === 'starting') this.#failures += 1;
+  #ended(worker: Worker, end: WorkerEnd): void {
+    if (this.#workers.get(worker.number) === worker) this.#workers.delete(worker.number);
+    this.#addresses.gone(worker.process);
+    if (worker.state === 'starting') this.#failures += 1;
     this.#code ||= this.#isClosing ? (end.code ?? 0) : 0;
     const isHopeless = !this.#hasServed || (this.#failures >= MAX_FAILURES && this.ready.length === 0);
     if (!this.#isClosing && isHopeless) {
@@ -144,18 +144,18 @@ export class WorkerPool {
       this.signal('SIGTERM');
     }
     const nextMs = this.#isClosing ? undefined : pauseAfter(this.#failures);
-    this.#options.onEnd(slot, end, nextMs);
-    if (nextMs !== undefined) systemClock.after(nextMs, () => this.#start(slot.number));
+    this.#options.onEnd(worker, end, nextMs);
+    if (nextMs !== undefined) systemClock.after(nextMs, () => this.#start(worker.number));
     this.#review();
   }
 
   #review(): void {
-    if (this.#isClosing && this.#slots.size === 0) this.#over.resolve(this.#code);
+    if (this.#isClosing && this.#workers.size === 0) this.#over.resolve(this.#code);
   }
 }
 
-function send({ process: worker }: Slot, message: ToWorker): void {
-  if (worker.connected) worker.send(message, () => {});
+function send({ process: child }: Worker, message: ToWorker): void {
+  if (child.connected) child.send(message, () => {});
 }
 
 /** The first one at once, later ones after more and more time. */
