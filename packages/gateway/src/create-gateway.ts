@@ -1,10 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  checkedOptions,
-  invalidArgument,
-  kindOf,
-  type OptionNames,
-} from '@isthmus/sdk/internal/arguments.js';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
@@ -27,22 +21,28 @@ import { reviewTasks } from './aggregate/shared-tasks.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
 import { clusterStatus } from './cluster/cluster-status.js';
 import { sharedEras } from './cluster/shared-eras.js';
-import { ConnectDesk } from './connect/connect-desk.js';
-import { ConnectRouter } from './connect/connect-router.js';
-import { proveIdentity } from './connect/prove-identity.js';
-import { loginsOfCallers } from './connect/sealed-logins.js';
-import type { AppliedChanges, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
+import { type OpenConnect, openConnect } from './connect/open-connect.js';
+import {
+  type AppliedChanges,
+  type CloseOptions,
+  checkGatewayOptions,
+  type Gateway,
+  type GatewayOptions,
+} from './gateway.js';
 import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
 import { AdminPages } from './http/admin-pages.js';
 import { AuthServerMirror } from './http/mirror-auth-server.js';
-import { publicBase } from './http/resource-at.js';
 import { CallerTokens } from './personal/caller-tokens.js';
-import type { OwnLoginsOptions } from './personal/own-logins.js';
 import { Placement, type ServerPlacement } from './placement/placement.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
 import { type GatewayServerSpec, validateServer } from './server-definition.js';
-import type { GatewayServerStatus, GatewayStatus, UnreadyServer } from './server-state.js';
+import {
+  type GatewayServerStatus,
+  type GatewayStatus,
+  ownStatus,
+  type UnreadyServer,
+} from './server-state.js';
 import { metricsOfWorkers } from './workers/metrics-of-workers.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
@@ -70,55 +70,11 @@ export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
  * ```
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  checkedOptions('createGateway', options, GATEWAY_OPTIONS, (name) =>
-    name === 'servers' ? '; write units: Object.values(servers)' : undefined,
-  );
-  for (const name of ['units', 'addresses'] as const) {
-    if (!Array.isArray(options[name])) {
-      throw invalidArgument(`createGateway: ${name} must be a list, got ${kindOf(options[name])}`);
-    }
-  }
+  checkGatewayOptions(options);
   const gateway = new MultiServerGateway(options);
   await gateway.open();
   return gateway;
 }
-
-const GATEWAY_OPTIONS: OptionNames<GatewayOptions> = {
-  units: true,
-  addresses: true,
-  single: true,
-  own: true,
-  info: true,
-  endpoint: true,
-  server: true,
-  host: true,
-  sse: true,
-  healthPaths: true,
-  operators: true,
-  access: true,
-  audit: true,
-  connect: true,
-  mirrorAuthServer: true,
-  separator: true,
-  patienceMs: true,
-  graceMs: true,
-  stateKeys: true,
-  cluster: true,
-  taskStore: true,
-  connections: true,
-  maxParked: true,
-  tellsStderr: true,
-  observer: true,
-  rate: true,
-  around: true,
-  metrics: true,
-  redactor: true,
-  tap: true,
-  onHostEvent: true,
-  onStartFailed: true,
-  onChange: true,
-  clock: true,
-};
 
 class MultiServerGateway implements Gateway {
   configProblem: string | undefined;
@@ -130,8 +86,7 @@ class MultiServerGateway implements Gateway {
   readonly #places: ServedPlaces;
   readonly #placement: Placement | undefined;
   readonly #access: AccessPolicy;
-  readonly #connect: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
-  readonly #connectPages: ConnectRouter | undefined;
+  readonly #connect: OpenConnect | undefined;
   readonly #graceMs: number;
   readonly #startedAt: number;
   readonly #ended = createDeferred<void>();
@@ -168,8 +123,7 @@ class MultiServerGateway implements Gateway {
     const { separator = '__', endpoint } = options;
     const hasPrincipals = endpoint?.authenticate !== undefined;
     this.#placement = cluster && new Placement({ cluster, separator, hasPrincipals });
-    this.#connect = this.#openConnect();
-    this.#connectPages = this.#connect && new ConnectRouter(this.#connect.desk, cluster);
+    this.#connect = openConnect(this.#options, clock, () => this.addresses.find(isHttp)!);
     this.#places = new ServedPlaces({
       ...{ ...this.#options, graceMs, clock },
       authorize: (server) => this.#authorizeAt(server),
@@ -242,7 +196,7 @@ class MultiServerGateway implements Gateway {
       healthPaths,
       operators,
       mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
-      connect: (path, exchange) => this.#connectPages?.answer(path, exchange) ?? false,
+      connect: (path, exchange) => this.#connect?.pages.answer(path, exchange) ?? false,
       mirror: mirror && ((path, exchange) => mirror.answer(path, exchange)),
       status: () => this.status(),
       unready: () => this.#unready(),
@@ -403,22 +357,6 @@ class MultiServerGateway implements Gateway {
     return this.#options.own?.service ?? (this.#options.single && only ? only.service : this.#aggregate);
   }
 
-  /** Callers can log in themselves where they are authenticated. */
-  #openConnect(): Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined {
-    const { endpoint, connect = {} } = this.#options;
-    const clock = this.#clock;
-    if (!endpoint?.authenticate) return undefined;
-    const { authenticate } = endpoint;
-    const identity = connect.identity && proveIdentity(connect.identity, { authenticate, clock });
-    const mainPaths = this.#options.addresses.filter(isHttp).map((each) => httpAddress(each).path);
-    const known = connect.publicUrl ?? publicBase(endpoint, mainPaths);
-    const base = () => known ?? new URL(this.addresses.find(isHttp)!).origin;
-    const { cluster } = this.#options;
-    const member = cluster && (() => cluster.members.self);
-    const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity, member });
-    return { desk, logins: loginsOfCallers(connect.store, cluster) };
-  }
-
   /** The decisions of the endpoint of one server, or of the main path. */
   #authorizeAt(server: GatewayServer | undefined): Authorize {
     const { audit } = this.#options;
@@ -476,22 +414,6 @@ function startIfEager(server: GatewayServer): void {
   const isLazy = kind === 'command' && start === 'lazy';
   // The status has the error, and `onStartFailed` has reported it.
   if (!isLazy && !disabled) server.start().catch(() => {});
-}
-
-/** A service of this process is ready as long as the process runs. */
-function ownStatus(name: string): GatewayServerStatus {
-  return {
-    name,
-    kind: 'command',
-    needed: true,
-    state: 'ready',
-    reason: undefined,
-    era: undefined,
-    evidence: undefined,
-    server: undefined,
-    paths: [],
-    processes: undefined,
-  };
 }
 
 const STATE_EVENTS: ReadonlySet<string> = new Set([

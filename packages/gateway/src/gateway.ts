@@ -1,3 +1,9 @@
+import {
+  checkedOptions,
+  invalidArgument,
+  kindOf,
+  type OptionNames,
+} from '@isthmus/sdk/internal/arguments.js';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
@@ -147,3 +153,52 @@ export interface CloseOptions {
   /** How long aborted calls may take to answer. Default 0. */
   readonly abortMs?: number;
 }
+
+/** Throws for options that do not exist, and for those without which there is no gateway. */
+export function checkGatewayOptions(options: GatewayOptions): void {
+  checkedOptions('createGateway', options, GATEWAY_OPTIONS, (name) =>
+    name === 'servers' ? '; write units: Object.values(servers)' : undefined,
+  );
+  for (const name of ['units', 'addresses'] as const) {
+    if (!Array.isArray(options[name])) {
+      throw invalidArgument(`createGateway: ${name} must be a list, got ${kindOf(options[name])}`);
+    }
+  }
+}
+
+const GATEWAY_OPTIONS: OptionNames<GatewayOptions> = {
+  units: true,
+  addresses: true,
+  single: true,
+  own: true,
+  info: true,
+  endpoint: true,
+  server: true,
+  host: true,
+  sse: true,
+  healthPaths: true,
+  operators: true,
+  access: true,
+  audit: true,
+  connect: true,
+  mirrorAuthServer: true,
+  separator: true,
+  patienceMs: true,
+  graceMs: true,
+  stateKeys: true,
+  cluster: true,
+  taskStore: true,
+  connections: true,
+  maxParked: true,
+  tellsStderr: true,
+  observer: true,
+  rate: true,
+  around: true,
+  metrics: true,
+  redactor: true,
+  tap: true,
+  onHostEvent: true,
+  onStartFailed: true,
+  onChange: true,
+  clock: true,
+};

@@ -1,0 +1,37 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
+import type { GatewayOptions } from '../gateway.js';
+import { publicBase } from '../http/resource-at.js';
+import { isHttp } from '../served-places.js';
+import { ConnectDesk } from './connect-desk.js';
+import { ConnectRouter } from './connect-router.js';
+import { proveIdentity } from './prove-identity.js';
+import { type LoginsOfCallers, loginsOfCallers } from './sealed-logins.js';
+
+/** How callers log in to servers, each with an account of its own. */
+export interface OpenConnect {
+  readonly desk: ConnectDesk;
+  readonly logins: LoginsOfCallers;
+  readonly pages: ConnectRouter;
+}
+
+/**
+ * Callers can log in themselves where they are authenticated. Undefined: they are not. `address` is the first address of the
+ * gateway, which is known when it listens.
+ */
+export function openConnect(
+  options: Pick<GatewayOptions, 'addresses' | 'endpoint' | 'connect' | 'cluster'>,
+  clock: Clock,
+  address: () => string,
+): OpenConnect | undefined {
+  const { endpoint, connect = {}, cluster } = options;
+  if (!endpoint?.authenticate) return undefined;
+  const { authenticate } = endpoint;
+  const identity = connect.identity && proveIdentity(connect.identity, { authenticate, clock });
+  const mainPaths = options.addresses.filter(isHttp).map((each) => httpAddress(each).path);
+  const known = connect.publicUrl ?? publicBase(endpoint, mainPaths);
+  const base = () => known ?? new URL(address()).origin;
+  const member = cluster && (() => cluster.members.self);
+  const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity, member });
+  return { desk, logins: loginsOfCallers(connect.store, cluster), pages: new ConnectRouter(desk, cluster) };
+}
