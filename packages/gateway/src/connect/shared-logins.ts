@@ -19,7 +19,12 @@ export function clusterLoginStore(
       const name = nameOf(key);
       const found = await store.claim(name, { by: ANYONE, ttlMs: KEPT_MS });
       if (found.kind !== 'mine') return undefined;
-      const plain = sealerOf(name).open(found.value);
+      const sealer = sealerOf(name);
+      const plain = sealer.open(found.value);
+      const value = sealer.renew(found.value);
+      // The secret is being replaced. What another member has written meanwhile stays, since its epoch is later.
+      if (value)
+        await store.put(name, { by: ANYONE, epoch: found.epoch, value, ttlMs: KEPT_MS }).catch(() => {});
       const record = plain && (JSON.parse(plain.toString()) as LoginRecord);
       return record?.v === 1 ? record : undefined;
     },

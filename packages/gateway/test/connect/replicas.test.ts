@@ -1,5 +1,6 @@
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
+import { createClusterKeys } from '@isthmus/sdk/internal/cluster/cluster-keys.js';
 import { joinCluster, memoryStore } from '@isthmus/sdk/internal/transport/cluster.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
@@ -136,6 +137,19 @@ describe('logins in the store of a cluster', () => {
     expect(await logins.read('a')).toMatchObject({ reason: 'the secret of a' });
     await logins.delete('a');
     expect(await logins.read('a')).toBeUndefined();
+  });
+
+  it('stay when the secret of the cluster is replaced, if they are used before the old one is dropped', async () => {
+    const [old, next] = [SECRET, 'the next secret of a test, long enough'];
+    const store = memoryStore();
+    const withSecrets = (...secrets: string[]) =>
+      clusterLoginStore({ store, keys: createClusterKeys(secrets) });
+    await withSecrets(old).write('used', record('used'));
+    await withSecrets(old, next).write('unused', record('unused'));
+    expect(await withSecrets(next, old).read('used')).toMatchObject({ reason: 'used' });
+    const last = withSecrets(next);
+    expect(await last.read('used')).toMatchObject({ reason: 'used' });
+    expect(await last.read('unused')).toBeUndefined();
   });
 
   it('are worked on by one member at a time', async () => {

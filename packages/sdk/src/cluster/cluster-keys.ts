@@ -37,6 +37,8 @@ export interface Sealer {
   seal(plain: Uint8Array): Buffer;
   /** Undefined for a value that is forged, altered, of another context, or sealed with a key that is not in the ring. */
   open(sealed: Uint8Array): Buffer | undefined;
+  /** The same value, sealed with the first secret. Undefined: it is already, or it cannot be opened. */
+  renew(sealed: Uint8Array): Buffer | undefined;
 }
 
 /** `secrets`: of at least 32 characters each, made by a generator of random numbers. */
@@ -84,27 +86,34 @@ function macWith(key: Uint8Array, parts: readonly (string | Uint8Array)[]): Buff
 
 /** AES-256-GCM: a version, the nonce, the tag, then the ciphertext. */
 function createSealer(keys: readonly Uint8Array[], context: Buffer): Sealer {
-  return {
-    seal(plain) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', keys[0]!, nonce).setAAD(context);
-      const text = Buffer.concat([cipher.update(plain), cipher.final()]);
-      return Buffer.concat([FORMAT, nonce, cipher.getAuthTag(), text]);
-    },
-    open(sealed) {
-      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-      if (bytes.length < HEAD_BYTES || bytes[0] !== FORMAT[0]) return undefined;
-      const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
-      const tag = bytes.subarray(1 + NONCE_BYTES, HEAD_BYTES);
-      for (const key of keys) {
-        const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(context).setAuthTag(tag);
-        try {
-          return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]);
-        } catch {
-          // Another key may open it.
-        }
+  const seal = (plain: Uint8Array) => {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', keys[0]!, nonce).setAAD(context);
+    const text = Buffer.concat([cipher.update(plain), cipher.final()]);
+    return Buffer.concat([FORMAT, nonce, cipher.getAuthTag(), text]);
+  };
+  const openWithOneOf = (some: readonly Uint8Array[], sealed: Uint8Array): Buffer | undefined => {
+    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+    if (bytes.length < HEAD_BYTES || bytes[0] !== FORMAT[0]) return undefined;
+    const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
+    const tag = bytes.subarray(1 + NONCE_BYTES, HEAD_BYTES);
+    for (const key of some) {
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(context).setAuthTag(tag);
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]);
+      } catch {
+        // Another key may open it.
       }
-      return undefined;
+    }
+    return undefined;
+  };
+  return {
+    seal,
+    open: (sealed) => openWithOneOf(keys, sealed),
+    renew(sealed) {
+      const others = keys.slice(1);
+      const plain = others.length > 0 ? openWithOneOf(others, sealed) : undefined;
+      return plain && seal(plain);
     },
   };
 }

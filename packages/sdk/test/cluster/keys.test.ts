@@ -20,6 +20,18 @@ describe('the keys of a cluster', () => {
     expect(before.sealer('record', 'x').open(fresh)).toBeUndefined();
   });
 
+  it('seal again with the first one what another one has sealed, and nothing else', () => {
+    const [before, during, after] = [OLD, [NEW, OLD], NEW].map((secrets) =>
+      createClusterKeys(secrets).sealer('record', 'x'),
+    );
+    const sealed = before!.seal(Buffer.from('hello'));
+    const renewed = during!.renew(sealed)!;
+    expect(after!.open(renewed)?.toString()).toBe('hello');
+    expect(during!.renew(renewed)).toBeUndefined();
+    expect(after!.renew(sealed)).toBeUndefined();
+    expect(during!.renew(Buffer.from('forged'))).toBeUndefined();
+  });
+
   it('do not open a value of another purpose or context, or one that was altered', () => {
     const keys = createClusterKeys(OLD);
     const sealed = keys.sealer('record', 'a').seal(Buffer.from('hello'));
