@@ -189,17 +189,18 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
     if (isShort && isOk(bytes) && !endsChunks(bytes) && lane.onResponse === undefined) return false;
     const response = readResponse(bytes);
     if (response === undefined) return false;
+    // The server ends a connection that has waited for its turn for too long. There will be another.
+    if (lane.id === 0 && lane.onResponse === undefined && response.status === 408) return true;
     if (lane.onResponse !== undefined) {
       lane.onResponse(response);
       return true;
     }
+    const whatIsWrong = `a wrong answer to tools/call, with status ${response.status}`;
+    // What is refused may have no message.
+    if (response.status !== 200) throw wrong(whatIsWrong, response.body);
     const message = parse(response.body);
-    if (
-      response.status !== 200 ||
-      message.id !== lane.id ||
-      !isEcho(message, lane.request.text(lane.id), era)
-    ) {
-      throw wrong(`a wrong answer to tools/call, with status ${response.status}`, response.body);
+    if (message.id !== lane.id || !isEcho(message, lane.request.text(lane.id), era)) {
+      throw wrong(whatIsWrong, response.body);
     }
     shape ??= learnShape(bytes.toString('latin1'), lane.id);
     settle(lane, now);

@@ -4,16 +4,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCpuMicros } from '../../lib/child.js';
 import { createHttpLoad } from '../../lib/http-load.js';
+import { echo, openSession, openStream, post } from './calls.js';
 import { median, percentileOf } from './numbers.js';
 
 /** @typedef {{ url: string, origin: string, host: string, pid: number, kill(signal: NodeJS.Signals): void }} Replica */
-
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
-};
 
 /** @param {number} pid */
 export function rssBytes(pid) {
@@ -70,54 +64,57 @@ export async function sessionCalls(owner, entrance, { calls, warmUpCalls }) {
   return { micros: (cpu() - before) / calls, p50: percentileOf(ms, 0.5), p99: percentileOf(ms, 0.99) };
 }
 
-/** @param {string} url */
-export async function openSession(url) {
-  const welcome = await post(url, {}, INITIALIZE);
-  const session = String(welcome.headers.get('mcp-session-id'));
-  await welcome.text();
-  const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
-  const told = await post(url, headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
-  await told.text();
-  return headers;
-}
-
 /**
- * @param {string} url
- * @param {Record<string, string>} headers
- * @param {number} id
- */
-export async function echo(url, headers, id) {
-  const params = { name: 'echo', arguments: { text: `call ${id}` } };
-  const answer = await post(url, headers, { jsonrpc: '2.0', id, method: 'tools/call', params });
-  const text = await answer.text();
-  if (answer.status !== 200 || !text.includes(`call ${id}`)) throw new Error(`${answer.status}: ${text}`);
-}
-
-/**
- * @param {string} url
- * @param {Record<string, string>} headers
- * @param {object} message
- */
-function post(url, headers, message) {
-  const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  return fetch(url, { method: 'POST', headers: { ...own, ...headers }, body: JSON.stringify(message) });
-}
-
-/**
- * How long after kill -9 of its owner the next request of a session is answered.
+ * After kill -9 of the owner of two sessions: how long until the next call of one is answered, and until the standing stream of
+ * the other is open again.
  * @param {Replica} owner
  * @param {Replica} other
  */
 export async function afterKill(owner, other) {
+  const [calling, listening] = [await openSession(owner.url), await openSession(owner.url)];
+  await echo(other.url, calling, 1);
+  const stream = await openStream(other.url, listening);
+  owner.kill('SIGKILL');
+  const killedAt = performance.now();
+  const isBack = read(stream, () => {})
+    .catch(() => {})
+    .then(() => openStream(other.url, listening))
+    .then(async (again) => {
+      const ms = performance.now() - killedAt;
+      await again.body?.cancel();
+      return ms;
+    });
+  await sleep(50);
+  const afterKillMs = await untilAnswered(other, calling);
+  return { afterKillMs, streamMs: await isBack };
+}
+
+/**
+ * How long after its owner has fallen silent the next call of a session is answered with a result. The owner goes on afterwards.
+ * @param {Replica} owner
+ * @param {Replica} other
+ */
+export async function afterVanishing(owner, other) {
   const headers = await openSession(owner.url);
   await echo(other.url, headers, 1);
-  owner.kill('SIGKILL');
-  await sleep(50);
+  owner.kill('SIGSTOP');
+  try {
+    return await untilAnswered(other, headers);
+  } finally {
+    owner.kill('SIGCONT');
+  }
+}
+
+/**
+ * @param {Replica} replica
+ * @param {Record<string, string>} headers
+ */
+async function untilAnswered({ url }, headers) {
   const began = performance.now();
-  // A request that leaves before the loss of a connection is known is answered with an error: it may have run.
+  // A request that leaves before the loss of its owner is known is answered with an error: it may have run.
   for (let id = 2; ; id += 1) {
     try {
-      await echo(other.url, headers, id);
+      await echo(url, headers, id);
       return performance.now() - began;
     } catch (error) {
       if (id > 20 || !String(error).includes('REPLICA_LOST')) throw error;
@@ -154,10 +151,7 @@ export async function newsTo(replicas, { times }) {
     const params = { uri: 'demo://clock' };
     const message = { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params };
     await (await post(url, headers, message)).text();
-    const stream = await fetch(url, {
-      headers: { accept: 'text/event-stream', ...headers },
-      signal: closing.signal,
-    });
+    const stream = await openStream(url, headers, closing.signal);
     void read(stream, () => waiting.shift()?.()).catch(() => {});
   }
   const caller = await openSession(replicas[0].url);
