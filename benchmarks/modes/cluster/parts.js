@@ -52,7 +52,10 @@ export async function sessionCalls(owner, entrance, { calls, warmUpCalls }) {
   const headers = await openSession(owner.url);
   const pids = [...new Set([owner.pid, entrance.pid])];
   const cpu = () => pids.reduce((sum, pid) => sum + readCpuMicros(pid), 0);
-  for (let warm = 0; warm < warmUpCalls / 10; warm += 1) await echo(entrance.url, headers, warm);
+  await echoTogether(
+    entrance,
+    Array.from({ length: warmUpCalls / 3 }, () => headers),
+  );
   const before = cpu();
   /** @type {number[]} */
   const ms = [];
@@ -127,14 +130,23 @@ async function untilAnswered({ url }, headers) {
  * @param {Replica} replica
  * @param {readonly Record<string, string>[]} sessions
  */
-export async function echoAll({ url }, sessions) {
-  const left = [...sessions];
+export async function echoAll(replica, sessions) {
   const began = performance.now();
+  await echoTogether(replica, sessions);
+  return performance.now() - began;
+}
+
+/**
+ * A call of each of these sessions, 32 at once.
+ * @param {Replica} replica
+ * @param {readonly Record<string, string>[]} sessions
+ */
+async function echoTogether({ url }, sessions) {
+  const left = [...sessions];
   const callers = Array.from({ length: 32 }, async () => {
     for (let headers = left.pop(); headers; headers = left.pop()) await echo(url, headers, left.length);
   });
   await Promise.all(callers);
-  return performance.now() - began;
 }
 
 /**
