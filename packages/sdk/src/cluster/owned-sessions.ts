@@ -13,6 +13,8 @@ export interface OwnedSession {
   record(): JsonObject;
   /** When it was last used. */
   readonly lastUsedAt: number;
+  /** It has an open standing stream or a running call, and does not end by time. */
+  readonly isInUse: boolean;
   /** Another member has taken it over. */
   lost(): void;
 }
@@ -257,10 +259,12 @@ export class OwnedSessions {
     return isJsonObject(record) ? record : undefined;
   }
 
-  /** Keeps the records of sessions that were used. */
+  /** Keeps the records of sessions that were used, and of those whose clients only listen. */
   async #touch(): Promise<void> {
     const { store, clock } = this.#options;
-    const used = [...this.#owned.values()].filter(({ session, touchedAt }) => session.lastUsedAt > touchedAt);
+    const used = [...this.#owned.values()].filter(
+      ({ session, touchedAt }) => session.isInUse || session.lastUsedAt > touchedAt,
+    );
     for (let at = 0; at < used.length; at += AT_ONCE) {
       const some = used.slice(at, at + AT_ONCE);
       const keys = some.map(({ session }) => sessionKey(session.id));

@@ -50,8 +50,23 @@ describe('a process that ends in order', () => {
   });
 });
 
+describe('the record of a session', () => {
+  it.each([
+    ['is kept for as long as its client listens', true, 'mine'],
+    ['is forgotten some time after the session was used for the last time', false, 'unknown'],
+  ])('%s', async (_, isInUse, kind) => {
+    const { clock, other, members } = await open({ isInUse });
+    // In steps that are shorter than the time after which a silent member is gone.
+    for (let second = 0; second < 20 * 60; second += 2) {
+      clock.advance(2000);
+      await settle();
+    }
+    expect(await other.claim(ID, members.self, 60_000)).toMatchObject({ kind });
+  });
+});
+
 /** A session with its record in the store, its owner, and another member. */
-async function open() {
+async function open({ isInUse = false } = {}) {
   const clock = new FakeClock();
   const store = memoryStore({ clock });
   const state = { isCut: false, refused: [] as string[] };
@@ -74,7 +89,15 @@ async function open() {
   };
   const { members, sessions } = await join(cuttable, 'http://a:1');
   const { sessions: other } = await join(store, 'http://b:1');
-  await sessions.open({ id: ID, ttlMs: 60_000, lastUsedAt: 0, record: () => ({ of: ID }), lost() {} });
+  const session = {
+    id: ID,
+    ttlMs: 5 * 60_000,
+    lastUsedAt: 0,
+    isInUse,
+    record: () => ({ of: ID }),
+    lost() {},
+  };
+  await sessions.open(session);
   return { clock, store, state, members, sessions, other };
 }
 

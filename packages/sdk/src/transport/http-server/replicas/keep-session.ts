@@ -53,6 +53,10 @@ class KeptRecord implements SessionContinuity, OwnedSession {
     return this.#session().lastUsedAt;
   }
 
+  get isInUse(): boolean {
+    return !this.#session().isIdle;
+  }
+
   record(): JsonObject {
     return { revision: this.#session().revision ?? '', memory: this.memory.record() };
   }
