@@ -168,6 +168,29 @@ describe('a legacy session in a cluster', () => {
     expect((await ada.post(legacyRequest(3, 'ping'), 1)).status).toBe(200);
   });
 
+  it('of one client leaves room for those of others, at the member that hands on and at the owner', async () => {
+    const authenticate = (request: { header(name: string): string | undefined }) => request.header('x-user');
+    const members = await startMembers(2, askingServer, { http: { maxRequests: 8, authenticate } });
+    const [ada, eve] = (await Promise.all(
+      ['ada', 'eve'].map((user) =>
+        openWandering(urlsOf(members), {
+          capabilities: { elicitation: {} },
+          headers: { 'x-user': user },
+        }),
+      ),
+    )) as [WanderingSession, WanderingSession];
+    // Each waits for its client. A session gets at most five of eight.
+    for (let id = 1; id <= 5; id += 1) await (await eve.open(legacyCall(id, 'ask'), 1)).next();
+    for (const at of [0, 1]) {
+      const refused = await eve.post(legacyRequest(10 + at, 'ping'), at);
+      expect([refused.status, refused.json.error.message]).toEqual([
+        429,
+        '5 requests of this client are running, its share of 8; try again later',
+      ]);
+      expect((await ada.post(legacyRequest(1, 'ping'), at)).status).toBe(200);
+    }
+  });
+
   it('ends everywhere with DELETE', async () => {
     const members = await startMembers(2, plainServer);
     const session = await openWandering(urlsOf(members));
