@@ -47,7 +47,7 @@ function weaken(keys: ClusterKeys): ClusterKeys {
       const sealer = keys.sealer(purpose, missing.has(`context of ${purpose}`) ? '' : context);
       const open = (sealed: Uint8Array) =>
         sealer.open(sealed) ?? (missing.has(`seal of ${purpose}`) ? Buffer.from(sealed) : undefined);
-      return { seal: sealer.seal, open };
+      return { ...sealer, open };
     },
   };
 }
