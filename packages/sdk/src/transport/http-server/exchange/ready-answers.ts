@@ -18,7 +18,7 @@ export class ReadyAnswers {
   send(response: ServerResponse, body: string): void {
     if (this.#unbatched > 0) {
       this.#unbatched -= 1;
-      response.end(body);
+      sendText(response, body);
       return;
     }
     const count = this.#responses.push(response);
@@ -41,9 +41,23 @@ export class ReadyAnswers {
     for (let at = 0; at < responses.length; at += 1) {
       const response = responses[at]!;
       // The client may have gone.
-      if (!response.destroyed) response.end(bodies[at]);
+      if (!response.destroyed) sendText(response, bodies[at]!);
     }
   }
+}
+
+/**
+ * The text is written alone, and the answer ends when Node has passed it to the system. `end(text)` would write an empty
+ * text behind it, and two texts take a longer way through Node.
+ */
+function sendText(response: ServerResponse, text: string): void {
+  const { socket } = response;
+  if (text === '' || !socket) return void response.end(text);
+  // Otherwise Node would keep the text until the end of the turn.
+  socket.cork();
+  response.write(text);
+  socket.uncork();
+  response.end();
 }
 
 /** An answer waits for at most so many others. */

@@ -1,4 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ReadyAnswers } from '../../../../src/transport/http-server/exchange/ready-answers.js';
@@ -48,5 +50,38 @@ describe('answers that are ready', () => {
     expect(sent).toHaveLength(64);
     await turn();
     expect(sent.at(-1)).toBe('late');
+  });
+
+  it('leave as one text, with their head', async () => {
+    const writes: unknown[][] = [];
+    const socket = new Writable({
+      decodeStrings: false,
+      write(chunk, _encoding, done) {
+        writes.push([chunk]);
+        done();
+      },
+      writev(chunks, done) {
+        writes.push(chunks.map(({ chunk }) => chunk));
+        done();
+      },
+    }) as Socket;
+    const ended: string[] = [];
+    for (const text of ['{"id":1}', '']) {
+      const real = new ServerResponse(new IncomingMessage(socket));
+      real.sendDate = false;
+      real.assignSocket(socket);
+      real.on('finish', () => {
+        ended.push(text);
+        real.detachSocket(socket);
+      });
+      real.writeHead(200, ['content-length', String(text.length)]);
+      ready.send(real, text);
+      await turn();
+      await turn();
+    }
+    const head = 'HTTP/1.1 200 OK\r\ncontent-length: ';
+    const more = '\r\nConnection: close\r\n\r\n';
+    expect(writes).toEqual([[`${head}8${more}{"id":1}`], [`${head}0${more}`]]);
+    expect(ended).toEqual(['{"id":1}', '']);
   });
 });
