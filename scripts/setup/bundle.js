@@ -68,8 +68,18 @@ const LATER = {
   'tasks-of-servers': /\/server\/tasks\//,
   'tasks-of-clients': /\/(?:client\/tasks\/|bridge\/(?:run-as-task|bridge-tasks)\.)/,
   remote: /\/(?:transport\/http-client\/|oauth\/|host\/remote-server\.|personal\/)/,
-  others:
-    /\/(?:era\/modern\/listens\.|wire\/recover-id\.|limits\/(?!limit-service\.)|telemetry\/observe-service\.|describe-failure\.|host\/host-tools\.)/,
+  clients:
+    /\/(?:client\/(?:client|options|call-options|result-checks|response-cache|connect|connection-source)\.|host\/spec-connector\.)/,
+  others: new RegExp(
+    [
+      String.raw`\/(?:era\/modern\/listens|era\/answer-rounds|exchange\/share-changes|wire\/recover-id|transport\/socket)\.`,
+      String.raw`\/(?:process\/describe-exit|bridge\/upstream-errors|host\/(?:host-tools|status)|describe-failure)\.`,
+      String.raw`\/(?:telemetry\/observe-service|aggregate\/shared-tasks|gateway\/dist\/server-state)\.`,
+      String.raw`\/access\/(?:create-authorize|guarded-listening)\.`,
+      String.raw`\/limits\/(?!limit-service\.)`,
+      String.raw`\/pipeline\/derive-`,
+    ].join('|'),
+  ),
 };
 
 function joinedFiles(output) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 const { readFileSync } = require('node:fs');
 
-// Node 22.8 and later keep compiled code between starts.
-require('node:module').enableCompileCache?.();
+// Node 22.8 and later keep compiled code between starts. Earlier ones would load the module for nothing.
+if (Number.parseInt(process.versions.node, 10) >= 22) require('node:module').enableCompileCache?.();
 
 // A program that serves connections needs more. With fewer than this a command fails with errors that do not name the cause.
 const NEEDED = 128;
