@@ -47,10 +47,10 @@ describeInBrowser('a newcomer', () => {
   }, 120_000);
 });
 
-/** The script of `npm start`, at a free port. Settles with the link to the console. */
+/** The script of `npm start -- --port 0`, at a free port. Settles with the link to the console. */
 async function npmStart(): Promise<string> {
-  const env = { ...process.env, ISTHMUS_LISTEN: 'http://127.0.0.1:0/mcp' };
-  const child = spawn(process.execPath, ['scripts/start.js'], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const args = ['scripts/start.js', '--port', '0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   onTestFinished(async () => {
     child.kill('SIGTERM');

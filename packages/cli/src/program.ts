@@ -27,7 +27,9 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
       // `serve` finds the end of its own options.
       program.addCommand(name === 'serve' ? command.passThroughOptions() : command);
     }
-    await program.parseAsync([...argv.slice(0, 3), ...line.args]);
+    // `help nope` is answered as `nope` is: with the names that exist.
+    const isHelpForNone = name === 'help' && argv[3] !== undefined && !COMMANDS.has(argv[3]);
+    await program.parseAsync([...argv.slice(0, isHelpForNone ? 2 : 3), ...line.args]);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has already printed the help, the version or the error.

@@ -46,10 +46,15 @@ async function findNamed(
   return { server: withoutSource(entry), warnings };
 }
 
-function serverAt(url: string): ServerSpec {
+/** Refuses what is not the URL of a server. */
+export function checkUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw usageError(`"${url}" is not an http:// or https:// URL`);
+    throw usageError(`"${url}" is not an http:// or https:// URL`, 'For example https://example.com/mcp');
   }
+}
+
+function serverAt(url: string): ServerSpec {
+  checkUrl(url);
   const { origin, pathname } = new URL(url);
   // Without its query, which may contain secrets.
   return { kind: 'url', name: `${origin}${pathname}`, url, transport: 'auto', headers: {} };

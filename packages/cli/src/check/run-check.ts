@@ -95,7 +95,7 @@ async function check(
     progress.end();
     if (signal.aborted && !(error instanceof CliError))
       throw new CliError(interruption.exitCode(), 'Interrupted');
-    throw explainFailure(error, target);
+    throw explainFailure(error, target, options.through !== undefined);
   } finally {
     interruption.release();
   }
@@ -148,8 +148,11 @@ export function createCheckProgress({
   };
 }
 
-/** Why there is no report, with its exit code. An unexpected error is returned unchanged. */
-function explainFailure(error: unknown, target: CommandTarget): unknown {
+/**
+ * Why there is no report, with its exit code. An unexpected error is returned unchanged. With a bridge it is not known which
+ * of the two programs failed.
+ */
+function explainFailure(error: unknown, target: CommandTarget, hasBridge: boolean): unknown {
   if (!(error instanceof IsthmusError)) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (code === undefined || !/^E[A-Z]+$/.test(code)) return error;
@@ -164,6 +167,7 @@ function explainFailure(error: unknown, target: CommandTarget): unknown {
     const reasons = error.cause.errors.map((each) => oneLine(messageOf(each)));
     return new CliError(EXIT.cannotConnect, oneLine(error.cause.message), {
       evidence: [...new Set(reasons)],
+      ...(!hasBridge && { hint: unreachableHint(target) }),
     });
   }
   if (error.code !== 'NO_COMMON_REVISION') return error;
@@ -171,6 +175,11 @@ function explainFailure(error: unknown, target: CommandTarget): unknown {
     evidence,
     hint: `${commandLine('probe', target)} shows more`,
   });
+}
+
+function unreachableHint(target: CommandTarget): string {
+  if (target.kind !== 'command') return 'Is the server running?';
+  return `Run the command directly to see what it needs. ${commandLine('probe', target)} shows more`;
 }
 
 /** The exit code of a finished run. A server that cannot be reached and an invalid command line fail before that. */

@@ -16,9 +16,7 @@ export function daemonCommand(): Command {
     .usage('status [--json] | stop | run')
     .showHelpAfterError('(isthmus daemon --help explains the options)')
     .addHelpText('after', HELP)
-    .exitOverride()
-    // Without a command it must not start a daemon.
-    .action(() => daemon.help());
+    .exitOverride();
   daemon
     .command('status')
     .description('show its servers, and how many hosts use them')

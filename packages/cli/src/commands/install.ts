@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { knownFiles, readServers, type ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { Command } from 'commander';
 import { suggest } from '../arguments/suggest.js';
-import { configFiles } from '../attach/find-server.js';
+import { checkUrl, configFiles } from '../attach/find-server.js';
 import { EXIT, usageError } from '../cli-error.js';
 import { collect, toVariable } from '../common-options.js';
 import { applyChange, planChange, renderChange } from '../hosts/change-file.js';
@@ -136,6 +136,7 @@ async function commandOf(
     throw usageError(`${cwd === undefined ? '--env' : '--cwd'} needs a command after --`);
   if (url !== undefined) {
     if (direct) throw usageError('--direct needs a command', 'Not all hosts take URLs; leave --direct out');
+    checkUrl(url);
     return throughIsthmus(['--url', url, ...header.flatMap((each) => ['--header', each])], {});
   }
   const entry = await findEntry(name, options.config);

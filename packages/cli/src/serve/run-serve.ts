@@ -79,7 +79,7 @@ async function serveTyped(given: TypedServe): Promise<void> {
     { ...inputs, graceMs: options.grace, joined, taskStore },
     readStateKeys(options.stateKey),
   );
-  const needsKey = inputs.access.hasPrincipals;
+  const { needsKey } = inputs.access;
   announce(real, describeAddresses(real, { name: 'demo', what: DEMO, needsKey, verbose }));
 }
 
@@ -129,7 +129,7 @@ async function runSingle(
   const { serveSingle } = await import('./serve-single.js');
   const { openTelemetry } = await import('./telemetry-options.js');
   const inputs = await inputsFor(options, addresses, operator);
-  const { hasPrincipals } = inputs.access;
+  const { hasPrincipals, needsKey } = inputs.access;
   const ofMany = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   const announce = announcer(options, operator);
   const { openTaskStore } = await import('./task-store.js');
@@ -146,7 +146,7 @@ async function runSingle(
       quiet,
       tellConsole: (running) => tellConsole(running, options, operator),
       announce: (real, what, name) =>
-        announce(real, describeAddresses(real, { name, what, needsKey: hasPrincipals, verbose })),
+        announce(real, describeAddresses(real, { name, what, needsKey, verbose })),
     },
     discreet,
   ).catch((error: unknown) => {

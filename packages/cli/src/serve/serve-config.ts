@@ -58,7 +58,7 @@ export async function serveConfig(
     const addresses = addressesOf(options, settings.listen);
     const access = openHttpAccess(options, addresses, warn);
     const { hasPrincipals } = access;
-    needsKey = hasPrincipals;
+    needsKey = access.needsKey;
     const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
     const rules = { hasPrincipals, gateway: { limits }, started: settings, maxParked: options.maxParked };
     const named = namedServers(options, hasPrincipals);

@@ -159,20 +159,26 @@ describe('--through', () => {
 });
 
 describe('where there is nothing to judge', () => {
+  const RUN_IT = 'Run the command directly to see what it needs. isthmus probe -- ';
   it.each([
-    ['an address without a server', ['http://127.0.0.1:1/mcp'], 3, 'connect ECONNREFUSED 127.0.0.1:1'],
-    ['a command that does not exist', ['--', '/nowhere/server'], 3, 'spawn /nowhere/server ENOENT'],
+    [
+      'an address without a server',
+      ['http://127.0.0.1:1/mcp'],
+      'connect ECONNREFUSED 127.0.0.1:1',
+      'Is the server running?',
+    ],
+    ['a command that does not exist', ['--', '/nowhere/server'], 'spawn /nowhere/server ENOENT', RUN_IT],
     [
       'a command that dies at once, whose last words are shown',
       ['--', process.execPath, '-e', 'console.error("missing API key"); process.exit(1)'],
-      3,
       'the process exited with code 1; stderr: missing API key',
+      RUN_IT,
     ],
-  ])('%s', async (_, words, expected, evidence) => {
+  ])('%s', async (_, words, evidence, hint) => {
     const { code, stdout, stderr } = await isthmus('check', ...words);
-    expect([code, stdout]).toEqual([expected, '']);
+    expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toMatch(/^isthmus: Cannot connect to /);
-    expect(stderr).toContain(`\n  ${evidence}\n`);
+    expect(stderr).toContain(`\n  ${evidence}\nhint: ${hint}`);
   });
 
   it('a server that speaks neither era', async () => {

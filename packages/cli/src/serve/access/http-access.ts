@@ -16,6 +16,8 @@ export interface HttpAccess {
   readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators' | 'connect' | 'mirrorAuthServer'>;
   /** Callers are authenticated. */
   readonly hasPrincipals: boolean;
+  /** Clients have to be given a key or a token. With an authorization server they get one themselves. */
+  readonly needsKey: boolean;
   /** Only this user can reach it. A loopback port does not count, because every user of the machine can reach it. */
   readonly isPrivate: boolean;
 }
@@ -54,6 +56,7 @@ export function openHttpAccess(
     endpoint,
     places: placesOf(options, auth !== undefined),
     hasPrincipals: auth !== undefined,
+    needsKey: auth !== undefined && !authServer,
     isPrivate: isPrivate && !auth,
   };
 }
