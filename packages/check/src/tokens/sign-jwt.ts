@@ -1,4 +1,11 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomUUID,
+  sign,
+} from 'node:crypto';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
@@ -45,10 +52,13 @@ export function strangeKey({ alg, kid }: Omit<SigningKey, 'key'>): SigningKey {
 }
 
 /** A signed token (RFC 7515), of the type of access tokens (RFC 9068). */
-export function signJwt(claims: JsonObject, { key, alg, kid }: SigningKey): string {
-  const header = { alg, typ: 'at+jwt', ...(kid !== undefined && { kid }) };
+export function signJwt(claims: JsonObject, { key, alg, kid }: SigningKey, more: JsonObject = {}): string {
+  const header = { alg, typ: 'at+jwt', ...(kid !== undefined && { kid }), ...more };
   const text = `${encode(header)}.${encode({ jti: randomUUID(), ...claims })}`;
   const digest = alg.startsWith('Ed') ? null : `sha${alg.slice(-3)}`;
+  if (alg.startsWith('HS')) {
+    return `${text}.${createHmac(String(digest), key).update(text).digest('base64url')}`;
+  }
   const signature = sign(digest, Buffer.from(text), {
     key,
     dsaEncoding: 'ieee-p1363',

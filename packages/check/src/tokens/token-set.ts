@@ -1,3 +1,4 @@
+import { createPublicKey, createSecretKey } from 'node:crypto';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { encode, readJwt, type SigningKey, signJwt, strangeKey } from './sign-jwt.js';
 
@@ -28,7 +29,15 @@ export interface TokenSigner {
 }
 
 /** Tokens with a fault that need the key, or a good token that is a JWT. */
-type MadeKind = 'no-audience' | 'foreign-issuer' | 'not-yet' | 'changed' | 'unsigned' | 'strange-key';
+type MadeKind =
+  | 'no-audience'
+  | 'foreign-issuer'
+  | 'not-yet'
+  | 'changed'
+  | 'unsigned'
+  | 'strange-key'
+  | 'brought-key'
+  | 'public-secret';
 
 export interface TokenSet {
   /** Undefined if it was neither given nor can be made. */
@@ -77,6 +86,18 @@ export function createTokenSet({ given = {}, signer }: CheckTokens, now: () => n
         const key = strangeKey({ alg: String(alg), ...(typeof kid === 'string' && { kid }) });
         return signJwt(claims, key);
       }),
+    'brought-key': () =>
+      reworked(({ alg, kid }, claims) => {
+        const { key, ...rest } = strangeKey({ alg: String(alg) });
+        const jwk = { ...createPublicKey(key).export({ format: 'jwk' }), ...(kid !== undefined && { kid }) };
+        return signJwt(claims, { key, ...rest }, { jwk, ...(kid !== undefined && { kid }) });
+      }),
+    'public-secret'() {
+      if (!signer) return undefined;
+      const { key, kid } = signer.key;
+      const text = createPublicKey(key).export({ type: 'spki', format: 'pem' });
+      return signed({}, { key: createSecretKey(Buffer.from(text)), alg: 'HS256', ...(kid && { kid }) });
+    },
   };
   /** The good token with a fault. Undefined if it is not a JWT. */
   const reworked = (

@@ -76,4 +76,8 @@ it('makes tokens with one fault each', () => {
   expect(claims('no-audience')).not.toHaveProperty('aud');
   expect(claims('weak')).toMatchObject({ scope: 'read' });
   expect(readJwt(tokens.of('unsigned')!)).toMatchObject({ header: { alg: 'none' }, signature: '' });
+  expect(readJwt(tokens.of('public-secret')!)).toMatchObject({ header: { alg: 'HS256', kid: 'one' } });
+  expect(readJwt(tokens.of('brought-key')!)).toMatchObject({
+    header: { alg: 'ES256', kid: 'one', jwk: { kty: 'EC', crv: 'P-256' } },
+  });
 });

@@ -19,6 +19,14 @@ export const httpTokenMutants: readonly HttpMutant[] = [
   on('not-yet-valid', 'does not look at nbf', { ignores: ['nbf'] }),
   on('changed', 'does not verify the signature', { ignores: ['signature'] }),
   on('strange-key', 'accepts any signature', { ignores: ['signature'] }),
+  {
+    ...on('strange-key', 'uses a key that the token brings', { ignores: ['own-keys'] }),
+    seen: /one that brings the key was answered with HTTP 200/,
+  },
+  {
+    ...on('strange-key', 'takes the public key for a secret', { ignores: ['secrets'] }),
+    seen: /one whose secret is the public key was answered with HTTP 200/,
+  },
   on('unsigned', 'accepts the algorithm none', { ignores: ['alg'] }),
   on('says-invalid-token', 'does not say why it refuses a token', { invalid: 'realm="mcp"' }),
   on('weak', 'does not look at scopes', { ignores: ['scope'] }),
@@ -32,6 +40,15 @@ export const httpTokenMutants: readonly HttpMutant[] = [
   on('weak', 'does not name its metadata in a 403', {
     weak: { challenge: (missing) => `error="insufficient_scope", scope="${missing.join(' ')}"` },
   }),
+  {
+    ...on('weak', 'asks for offline_access in a 403', {
+      weak: {
+        challenge: (missing) =>
+          `error="insufficient_scope", scope="${missing.join(' ')} offline_access", ${METADATA}`,
+      },
+    }),
+    seen: /asks for offline_access/,
+  },
   on('weak-complete', 'names one missing scope after the other', {
     weak: { challenge: ([first]) => `error="insufficient_scope", scope="${first}", ${METADATA}` },
   }),

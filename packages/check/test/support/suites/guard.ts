@@ -1,5 +1,12 @@
-import { generateKeyPairSync, verify } from 'node:crypto';
-import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import {
+  createHmac,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  verify,
+} from 'node:crypto';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckTokens } from '../../../src/index.js';
 import { readJwt } from '../../../src/tokens/sign-jwt.js';
 import type { ProxyHooks, ProxyRequest, ProxyResponse } from './mutant.js';
@@ -24,6 +31,8 @@ export interface GuardFault {
   readonly ignores?: readonly (
     | 'signature'
     | 'alg'
+    | 'own-keys'
+    | 'secrets'
     | 'iss'
     | 'aud'
     | 'no-aud'
@@ -55,10 +64,11 @@ export function guard({
     const isSigned =
       !looksAt('signature') ||
       (!looksAt('alg') && header['alg'] === 'none') ||
+      (!looksAt('secrets') && header['alg'] === 'HS256' && isSignedWithPublicKey(token, signature)) ||
       verify(
         'sha256',
         Buffer.from(token.slice(0, token.lastIndexOf('.'))),
-        { key: publicKey, dsaEncoding: 'ieee-p1363' },
+        { key: looksAt('own-keys') ? publicKey : keyIn(header), dsaEncoding: 'ieee-p1363' },
         Buffer.from(signature, 'base64url'),
       );
     const audience = claims['aud'];
@@ -95,6 +105,18 @@ export function guard({
       },
     };
   };
+}
+
+/** A library that takes the key for a secret where the header says so. */
+function isSignedWithPublicKey(token: string, signature: string): boolean {
+  const secret = publicKey.export({ type: 'spki', format: 'pem' });
+  const text = token.slice(0, token.lastIndexOf('.'));
+  return createHmac('sha256', secret).update(text).digest('base64url') === signature;
+}
+
+/** The key that a token brings, or else that of the issuer. */
+function keyIn({ jwk }: JsonObject): KeyObject {
+  return isJsonObject(jwk) ? createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) : publicKey;
 }
 
 function neededBy({ json }: ProxyRequest): readonly string[] {

@@ -14,8 +14,8 @@ export const tokenScopeChecks: readonly Check[] = [
     id: 'http-tokens/weak',
     title: 'Answers a token with too few scopes with 403 and insufficient_scope',
     era: 'none',
-    rules: ['AUTH-036'],
-    hint: 'Answer with HTTP 403 and WWW-Authenticate: Bearer error="insufficient_scope", scope="…", resource_metadata="…".',
+    rules: ['AUTH-036', 'AUTH-041'],
+    hint: 'Answer with HTTP 403 and WWW-Authenticate: Bearer error="insufficient_scope", scope="…", resource_metadata="…". Leave offline_access out.',
     async run(context) {
       const { refusal, what } = await refusalOfWeak(context);
       if (refusal.status !== 403)
@@ -26,6 +26,8 @@ export const tokenScopeChecks: readonly Check[] = [
       for (const name of ['scope', 'resource_metadata']) {
         if (!challengeParameter(refusal, name)) context.fail(`the challenge has no ${name}`, `${name}="…"`);
       }
+      if (challengeParameter(refusal, 'scope')?.split(' ').includes('offline_access'))
+        context.fail('the challenge asks for offline_access', 'the scopes of the operation alone');
       return `${what}: HTTP 403 with scope="${challengeParameter(refusal, 'scope')}"`;
     },
   },

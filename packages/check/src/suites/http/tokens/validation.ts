@@ -67,7 +67,8 @@ export const tokenValidationChecks: readonly Check[] = [
   refusing('strange-key', {
     title: 'Refuses a token that an unknown key has signed',
     rules: ['AUTH-030', 'AUTH-031'],
-    hint: 'Use the keys of your authorization server only, never one that the token brings or names.',
+    hint: 'Use the keys and the algorithms of your authorization server only, never a key that the token brings or names.',
+    also: { 'brought-key': 'that brings the key', 'public-secret': 'whose secret is the public key' },
   }),
   {
     ...about,
@@ -91,24 +92,40 @@ export const tokenValidationChecks: readonly Check[] = [
   },
 ];
 
-function refusing(
-  kind: Parameters<TokenSet['of']>[0],
-  check: Pick<Check, 'title' | 'rules' | 'hint'> & { readonly id?: string; readonly level?: Check['level'] },
-): Check {
+function refusing(kind: RefusedKind, { id = kind, also = {}, ...check }: RefusingCheck): Check {
   return {
     ...about,
     ...check,
-    id: `http-tokens/${check.id ?? kind}`,
+    id: `http-tokens/${id}`,
     async run(context: CheckContext) {
       await needGood(context);
       const token = context.tokens.of(kind);
       if (token === undefined) return context.skip(whyNone(kind));
-      const answer = await openWith(context, token);
-      return answer.status === 401
-        ? 'HTTP 401'
-        : context.fail(`such a token was answered with ${answer.said}`, 'HTTP 401');
+      const tokens = [['such a token', token], ...moreOf(context, also)] as const;
+      for (const [what, each] of tokens) {
+        const answer = await openWith(context, each);
+        if (answer.status !== 401)
+          return context.fail(`${what} was answered with ${answer.said}`, 'HTTP 401');
+      }
+      return 'HTTP 401';
     },
   };
+}
+
+type RefusedKind = Parameters<TokenSet['of']>[0];
+
+interface RefusingCheck extends Pick<Check, 'title' | 'rules' | 'hint'> {
+  readonly id?: string;
+  readonly level?: Check['level'];
+  /** Tokens with a similar fault, and what is special about them. */
+  readonly also?: Partial<Record<RefusedKind, string>>;
+}
+
+function moreOf({ tokens }: CheckContext, also: Partial<Record<RefusedKind, string>>): [string, string][] {
+  return Object.entries(also).flatMap(([kind, what]) => {
+    const token = tokens.of(kind as RefusedKind);
+    return token === undefined ? [] : [[`one ${what}`, token]];
+  });
 }
 
 function whyNone(kind: string): string {
