@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import type { ProxyTrust } from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
+import {
+  forwardedFor,
+  type ProxyTrust,
+} from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
 
 /** Whom wrong keys are counted for. */
 export interface RequestSource {
@@ -39,23 +42,15 @@ export class TryLimit {
   }
 }
 
-/**
- * Where a request comes from. The last address of `X-Forwarded-For` that is not a trusted proxy was written by a trusted
- * proxy. All before it were written by the client, who can invent them.
- */
+/** Where a request comes from, as a trusted proxy says it. */
 export function sourceOf(request: RequestHead, trusts: ProxyTrust | undefined): RequestSource {
   const { remote = '' } = request;
   // Without a proxy that is trusted, anything may be in front.
   if (!trusts) return { address: remote, isShared: true };
   if (!trusts(remote)) return { address: networkOf(remote), isShared: LOOPBACK.test(remote) };
-  const hops = (request.header('x-forwarded-for') ?? '').split(',').map((hop) => withoutPort(hop.trim()));
-  const client = hops.findLast((hop) => !trusts(hop));
-  if (client === undefined || isIP(client) === 0) return { address: remote, isShared: true };
+  const client = forwardedFor(request, trusts);
+  if (client === undefined) return { address: remote, isShared: true };
   return { address: networkOf(client), isShared: false };
-}
-
-function withoutPort(hop: string): string {
-  return /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 /** One person has 2^64 addresses of IPv6, which begin alike. */

@@ -6,6 +6,7 @@ import {
   tellRefused,
 } from '@isthmus/sdk/internal/transport/http-server/admission/authenticate.js';
 import { admit, isFromHere } from '@isthmus/sdk/internal/transport/http-server/admission/guard.js';
+import { believeProxy } from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
 import { refuse } from '@isthmus/sdk/internal/transport/http-server/exchange/admitted-request.js';
 import {
   jsonHeaders,
@@ -68,6 +69,7 @@ export class AdminPages {
 
   /** Answers all paths that do not belong to a server. */
   answer(path: string, exchange: HttpExchange): void {
+    believeProxy(exchange, this.#settings.trustsProxy);
     if (this.#options.connect?.(path, exchange) || this.#options.mirror?.(path, exchange)) return;
     const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
     const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';

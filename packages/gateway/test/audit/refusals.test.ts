@@ -73,6 +73,31 @@ describe('refused requests in the audit log', () => {
     expect([status, outcome, error]).toEqual([403, 'denied', 'Pages of this origin may not call']);
   });
 
+  it.each([
+    [['loopback'], '203.0.113.9'],
+    [['10.0.0.0/8'], '127.0.0.1'],
+  ])(
+    'have the client that a proxy names, as calls do, if the proxy is trusted (%j)',
+    async (trustProxy, remote) => {
+      const file = join(freshFolder(), 'audit.jsonl');
+      const house = await scopedHouse({}, { audit: { file }, endpoint: { trustProxy } });
+      const forwarded = { 'x-forwarded-for': '198.51.100.1, 203.0.113.9' };
+      for (const credential of [as('ada/').headers, {}]) {
+        const headers = { ...credential, ...forwarded };
+        await house.ask('/mcp/files', modernCall(1, 'read_one', {}, { headers }));
+        await house.ask('/mcp/nothing', modernCall(1, 'read_one', {}, { headers }));
+      }
+      await house.operation.close();
+      const lines = readFileSync(file, 'utf8').trim().split('\n');
+      const shown = lines.map((line) => JSON.parse(line) as AuditRecord);
+      expect(shown.map((each) => [each.outcome, each.remote, each.count])).toEqual([
+        ['ok', remote, undefined],
+        ['unauthenticated', remote, undefined],
+        ['unauthenticated', remote, 1],
+      ]);
+    },
+  );
+
   it('are the same for a path without a server, so that names cannot be found out', async () => {
     const house = await scopedHouse({ scopes: { all: ['mcp:read'] } });
     const challengeAt = async (path: string) =>

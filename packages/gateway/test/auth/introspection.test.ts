@@ -164,6 +164,19 @@ describe('a flood of random tokens', () => {
     await flood;
   });
 
+  it('of one client behind a trusted proxy is not noticed by another, whose address it invents', async () => {
+    const { authority, clock, active, authServers } = await stage();
+    const { who } = await guarded({ authServers, clock }, { trustProxy: ['loopback'] });
+    authority.opaque.set('victim', active());
+    const from = (hops: string, token: string) => who({ ...bearer(token), 'x-forwarded-for': hops });
+    const flood = await Promise.all(
+      Array.from({ length: 120 }, (_, at) => from('203.0.113.7, 203.0.113.9', `random-${at}`)),
+    );
+    const statuses = flood.map(([status]) => status);
+    expect(statuses.filter((status) => status === (503 as never)).length).toBe(20);
+    expect(await from('203.0.113.7', 'victim')).toBe(`jwt:${authority.issuer}|ada`);
+  });
+
   it('takes nothing from what is known of good tokens', async () => {
     const { authority, clock, active, ask, many } = await flooded();
     authority.opaque.set('victim', active());

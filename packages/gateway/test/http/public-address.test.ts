@@ -56,7 +56,11 @@ describe('G7: behind a proxy that takes a part of the path away', () => {
 });
 
 describe('G7: X-Forwarded-Proto and X-Forwarded-Host', () => {
-  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'public.example' };
+  const forwarded = {
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'public.example',
+  };
 
   it('are not believed from anybody', async () => {
     const { told, origin } = await opened(undefined);

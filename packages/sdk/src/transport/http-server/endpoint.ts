@@ -11,6 +11,7 @@ import { authorizeRequest } from './admission/authorize.js';
 import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
 import { accepts, isJson } from './admission/guard.js';
 import { RequestLimiter, readBody } from './admission/request-limits.js';
+import { believeProxy } from './admission/trust-proxy.js';
 import {
   type AdmittedRequest,
   busy,
@@ -110,6 +111,7 @@ export class Endpoint {
     const query = target.indexOf('?');
     const path = query < 0 ? target : target.slice(0, query);
     const { settings } = this;
+    believeProxy(exchange, settings.trustsProxy);
     const headers = passGuard(exchange, path, settings);
     if (!headers) return;
     const unknown = { exchange, headers };

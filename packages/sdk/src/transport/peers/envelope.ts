@@ -25,6 +25,8 @@ export type PeerErrand = 'client' | 'last';
 export interface PeerCaller {
   readonly principal?: string | undefined;
   readonly remote?: string | undefined;
+  /** The trusted proxy that has named `remote`. */
+  readonly via?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly clientId?: string | undefined;
   readonly claims?: Readonly<Record<string, unknown>> | undefined;

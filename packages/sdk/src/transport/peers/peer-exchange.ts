@@ -56,6 +56,10 @@ export class PeerExchange implements HttpExchange {
     return this.#request.caller.remote;
   }
 
+  get via(): string | undefined {
+    return this.#request.caller.via;
+  }
+
   header(name: string): string | undefined {
     const { headers } = this.#request;
     return Object.hasOwn(headers, name) ? headers[name] : undefined;

@@ -47,6 +47,10 @@ export class GrantedExchange implements HttpExchange {
     return this.#inner.remote;
   }
 
+  get via(): string | undefined {
+    return this.#inner.via;
+  }
+
   /**
    * It only waits for what happens elsewhere: for notifications, or for the end of a task, which goes on. A running call, in
    * contrast, may finish after its token has expired.

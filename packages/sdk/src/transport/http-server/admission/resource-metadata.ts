@@ -67,7 +67,7 @@ function resourcePath({ protectedResource }: ResourceSettings): string | undefin
  * could make the server name the metadata of another one.
  */
 export function originOf(exchange: HttpExchange, { trustsProxy }: ResourceSettings): string {
-  const isTrusted = trustsProxy?.(exchange.remote) ?? false;
+  const isTrusted = trustsProxy?.(exchange.via ?? exchange.remote) ?? false;
   const told = (name: string) => (isTrusted ? exchange.header(name)?.split(',')[0]?.trim() : undefined);
   const scheme = told('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http';
   const host = [told('x-forwarded-host'), exchange.header('host')].find(

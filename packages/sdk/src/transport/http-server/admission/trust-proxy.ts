@@ -1,5 +1,30 @@
 import { BlockList, isIP } from 'node:net';
 import { IsthmusError } from '../../../errors.js';
+import type { HttpExchange } from '../exchange/exchange.js';
+
+/**
+ * Takes the address of the client from a trusted proxy. The last address of `X-Forwarded-For` that is not a trusted proxy was
+ * written by a trusted proxy. All before it were written by the client, who can invent them.
+ */
+export function believeProxy(exchange: HttpExchange, trusts: ProxyTrust | undefined): void {
+  const client = trusts && exchange.cameFor && forwardedFor(exchange, trusts);
+  if (client !== undefined) exchange.cameFor!(client);
+}
+
+/** The client that a trusted proxy names. Undefined: the request did not come through one, or none is named. */
+export function forwardedFor(
+  request: Pick<HttpExchange, 'remote' | 'header'>,
+  trusts: ProxyTrust,
+): string | undefined {
+  if (!trusts(request.remote)) return undefined;
+  const hops = (request.header('x-forwarded-for') ?? '').split(',').map((hop) => withoutPort(hop.trim()));
+  const client = hops.findLast((hop) => !trusts(hop));
+  return client !== undefined && isIP(client) !== 0 ? client : undefined;
+}
+
+function withoutPort(hop: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop;
+}
 
 /** Whether an address belongs to a proxy whose `X-Forwarded-…` headers are believed. */
 export type ProxyTrust = (remote: string | undefined) => boolean;

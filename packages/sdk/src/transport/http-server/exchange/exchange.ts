@@ -12,6 +12,10 @@ export interface HttpExchange {
   readonly isLocal: boolean | undefined;
   /** The address of the client, where that is known. */
   readonly remote?: string | undefined;
+  /** The trusted proxy that has named the client. Undefined: the request came from `remote` itself. */
+  readonly via?: string | undefined;
+  /** A trusted proxy has sent it for this client. */
+  cameFor?(client: string): void;
   header(name: string): string | undefined;
   /** Whether a header that may only come once came more often. */
   isRepeated?(name: string): boolean;

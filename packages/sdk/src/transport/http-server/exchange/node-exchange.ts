@@ -23,6 +23,7 @@ export class NodeExchange implements HttpExchange {
   #response: ServerResponse | undefined;
   readonly #parsed: unknown;
   readonly #unread: UnreadAnswers | undefined;
+  #client: string | undefined;
   /** One 'close' listener calls all of them. */
   #gone: (() => void)[] | undefined;
 
@@ -41,7 +42,15 @@ export class NodeExchange implements HttpExchange {
   }
 
   get remote(): string | undefined {
-    return this.#request.socket.remoteAddress;
+    return this.#client ?? this.#request.socket.remoteAddress;
+  }
+
+  get via(): string | undefined {
+    return this.#client === undefined ? undefined : this.#request.socket.remoteAddress;
+  }
+
+  cameFor(client: string): void {
+    this.#client = client;
   }
 
   header(name: string): string | undefined {

@@ -75,7 +75,7 @@ function toPeerRequest(
     headers: kept,
     ...(as && { as }),
     caller: {
-      ...{ principal, remote: exchange.remote },
+      ...{ principal, remote: exchange.remote, via: exchange.via },
       ...{ scopes: grant?.scopes, claims: grant?.claims, clientId: grant?.clientId },
     },
   };
