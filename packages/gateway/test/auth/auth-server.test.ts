@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
@@ -137,6 +137,52 @@ describe('an authorization server by its address alone', () => {
     expect(() => createAuthenticate({ authServers: [{ issuer: 'https://a.example' }] })).toThrow(
       'an authorization server needs an audience or a resource: tokens for other servers must not be accepted here',
     );
+  });
+});
+
+describe('an authorization server that answers with anything', () => {
+  const HOSTILE: Record<string, (response: ServerResponse) => void> = {
+    'an answer without end': (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(64 * 1024)));
+      };
+      response.on('drain', more).on('error', () => {});
+      more();
+    },
+    'a redirect to another address of the network': (response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+    'headers without end': (response) =>
+      response.writeHead(200, { 'x-a': 'a'.repeat(100_000) }).end('{"keys":[],"active":true}'),
+    'something that is not JSON': (response) => response.writeHead(200).end('<html>'),
+  };
+
+  it.each(Object.keys(HOSTILE))('lets nobody in with %s, and keeps no caller with a key out', async (how) => {
+    const server = createServer((request, response) => {
+      request.resume();
+      HOSTILE[how]!(response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const authority = await publishedAuthority();
+    authority.publish({ jwks_uri: `${origin}/keys`, introspection_endpoint: `${origin}/introspect` });
+    const introspection = { clientId: 'gateway', clientSecret: 'secret' };
+    const apiKeys = [{ name: 'ci', key: 'a-key-of-more-than-16-characters' }];
+    for (const issuer of [origin, authority.issuer]) {
+      const authServers = [{ issuer, resource: RESOURCE, introspection }];
+      const { who } = await guarded({ authServers, apiKeys });
+      const jwt = await authority.token({ aud: RESOURCE, iss: issuer });
+      expect(await Promise.all([who(bearer(jwt)), who(bearer('opaque'))])).toEqual([
+        [503, undefined],
+        [503, undefined],
+      ]);
+      expect(await who({ 'x-api-key': apiKeys[0]!.key })).toBe('key:ci');
+    }
   });
 });
 
