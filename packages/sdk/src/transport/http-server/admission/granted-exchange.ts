@@ -134,7 +134,8 @@ export class GrantedExchange implements HttpExchange {
 /** Checks from time to time whether the tokens behind open streams are still good. */
 export class GrantWatch {
   readonly #open = new Set<GrantedExchange>();
-  #reviewing = false;
+  /** Whose checks are under way. */
+  readonly #checking = new Set<object>();
 
   add(exchange: GrantedExchange): void {
     this.#open.add(exchange);
@@ -146,23 +147,33 @@ export class GrantWatch {
 
   /** Ends the streams of tokens that have expired, and all that revoked tokens have opened. */
   async review(sessions: Iterable<GrantedSession>): Promise<void> {
-    // One review at a time, since reading a file may take long.
-    if (this.#reviewing) return;
-    this.#reviewing = true;
-    try {
-      await someAtOnce([...this.#open], async (exchange) => {
-        const standing = await standingOf(exchange.grant);
-        if (standing === 'revoked' || (standing === 'expired' && exchange.isWait)) {
-          exchange.end(ENDED[standing]);
-        }
-      });
-      // A session whose token has expired stays: its client may come back with a fresh token.
-      await someAtOnce([...sessions], async (session) => {
-        if (session.grant && (await standingOf(session.grant)) === 'revoked') session.close();
-      });
-    } finally {
-      this.#reviewing = false;
-    }
+    const streams = this.#check(this.#open, (exchange, standing) => {
+      const isOver = standing === 'revoked' || (standing === 'expired' && exchange.isWait);
+      if (isOver && this.#open.has(exchange)) exchange.end(ENDED[standing]);
+    });
+    // A session whose token has expired stays: its client may come back with a fresh token.
+    const all = this.#check(sessions, (session, standing) => {
+      if (standing === 'revoked') session.close();
+    });
+    await Promise.all([streams, all]);
+  }
+
+  /** A check may read a file, or ask an authorization server. A slow one must not hold up those of others. */
+  async #check<T extends { readonly grant: Grant | undefined }>(
+    all: Iterable<T>,
+    act: (each: T, standing: CredentialState) => void,
+  ): Promise<void> {
+    const due = [...all].reverse();
+    const work = async () => {
+      for (let each = due.pop(); each; each = due.pop()) {
+        if (!each.grant || this.#checking.has(each)) continue;
+        this.#checking.add(each);
+        const standing = await standingOf(each.grant);
+        this.#checking.delete(each);
+        act(each, standing);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, work));
   }
 }
 
@@ -170,15 +181,6 @@ export interface GrantedSession {
   /** The credential of its last request. */
   readonly grant: Grant | undefined;
   close(): void;
-}
-
-/** A check may ask an authorization server. A slow one must not hold up those of others. */
-async function someAtOnce<T>(all: readonly T[], check: (each: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const work = async () => {
-    while (next < all.length) await check(all[next++]!);
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, work));
 }
 
 /** A check that fails changes nothing. */
