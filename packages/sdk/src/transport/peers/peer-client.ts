@@ -60,6 +60,8 @@ export class PeerClient {
   readonly #pools = new Map<string, Pool>();
   readonly #underWay = new Set<CallUnderWay>();
   readonly #silence: PeerSilence;
+  /** Members that are gone, and may still answer. */
+  readonly #leaving = new Set<string>();
   #sequence = 0;
 
   static async load(options: PeerClientOptions): Promise<PeerClient> {
@@ -74,6 +76,7 @@ export class PeerClient {
       waitingFor: () => [...this.#underWay].flatMap((call) => (call.isWaiting ? [call.to] : [])),
       standingOf: ({ id }) => {
         const members = options.members();
+        if (this.#leaving.has(id)) return 'alive';
         return members.isConnected ? members.standingOf(id) : 'unsure';
       },
       isHeard: (member) => this.#isHeard(member),
@@ -86,19 +89,30 @@ export class PeerClient {
 
   /** Ends connections to members that are gone, and a moment later the requests to them: one that left may still answer. */
   reviewMembers(): void {
-    const { members: find, clock } = this.#options;
-    const members = find();
-    const isGone = ({ to }: CallUnderWay) => members.standingOf(to.id) === 'gone';
-    const endLost = () => {
-      for (const call of [...this.#underWay]) if (isGone(call)) call.give('the member is gone');
-    };
-    if ([...this.#underWay].some(isGone)) clock.after(LAST_ANSWERS_MS, endLost, { background: true });
+    const members = this.#options.members();
+    for (const { to } of this.#underWay) {
+      if (!this.#leaving.has(to.id) && members.standingOf(to.id) === 'gone') this.#awaitLastAnswers(to);
+    }
     const addresses = new Set(members.all.map(({ address }) => address));
     for (const [address, pool] of this.#pools) {
       if (addresses.has(address)) continue;
       this.#pools.delete(address);
       void pool.close().catch(() => {});
     }
+  }
+
+  /** A member that ends in order answers each request that has come. Nothing is lost by waiting for that. */
+  #awaitLastAnswers(to: Member): void {
+    const { members, clock } = this.#options;
+    const { state } = members().findPast(to.id) ?? to;
+    const ms = state === 'draining' ? LAST_ANSWERS_IN_ORDER_MS : LAST_ANSWERS_MS;
+    this.#leaving.add(to.id);
+    const endLost = () => {
+      this.#leaving.delete(to.id);
+      if (members().standingOf(to.id) !== 'gone') return;
+      for (const call of [...this.#underWay]) if (call.to.id === to.id) call.give('the member is gone');
+    };
+    clock.after(ms, endLost, { background: true });
   }
 
   send(to: Member, request: PeerRequest, body: Uint8Array | undefined, sink: PeerAnswerSink): PeerCall {
@@ -367,5 +381,7 @@ const CONNECT_MS = 1000;
 const HEARD_MS = 1500;
 /** The first one, and two on other connections. */
 const MAX_ATTEMPTS = 3;
-/** How long a member that has left may take for its last answers. */
+/** How long a member that has vanished may take for its last answers. */
 const LAST_ANSWERS_MS = 500;
+/** The same for one that has drained and left. It lives, and this machine or that one may be busy. */
+const LAST_ANSWERS_IN_ORDER_MS = 5000;

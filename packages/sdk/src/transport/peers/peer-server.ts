@@ -177,5 +177,8 @@ function ownAddress(): string {
 }
 
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
-/** How long the other members have to close their connections. */
-const LINGER_MS = 1000;
+/**
+ * How long the other members have to close their connections. They do it as soon as they hear of the end. On a busy machine
+ * that took more than one second, and requests were lost.
+ */
+const LINGER_MS = 5000;

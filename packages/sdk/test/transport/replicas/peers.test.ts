@@ -209,6 +209,40 @@ describe('a request to a member that says nothing', () => {
   });
 });
 
+describe('a request to a member that is gone', () => {
+  async function waitingFor(state: Member['state']) {
+    const clock = new FakeClock();
+    const { address, hold } = await startServer(keys, clock);
+    const watched = await startWatched(address, { isConnected: true, clock });
+    const go = hold('slow');
+    const answered = outcome(watched.client, watched.member, { ...REQUEST, service: 'slow' });
+    // It has come.
+    await expect.poll(() => hold.asked('slow')).toBe(1);
+    watched.members.standing = 'gone';
+    watched.members.past = { state };
+    watched.client.reviewMembers();
+    return { ...watched, go, answered };
+  }
+
+  it('is answered by a member that ends in order, also if that takes long', async () => {
+    const { pass, go, answered } = await waitingFor('draining');
+    await pass(undefined, 4500);
+    go();
+    expect(await answered).toBe('answered');
+  });
+
+  it.each([
+    ['draining', 5000],
+    ['ready', 500],
+  ] as const)('is lost if a member that was %s says nothing for %i ms', async (state, ms) => {
+    const { pass, clock, answered } = await waitingFor(state);
+    const began = clock.now();
+    const took = answered.then(() => clock.now() - began);
+    await pass(answered);
+    expect([await answered, await took]).toEqual(['lost', ms]);
+  });
+});
+
 function frameAs(principal: string): Buffer {
   return encodeFrame({ ...REQUEST, caller: { principal } }, Buffer.from('bod'));
 }
@@ -254,11 +288,16 @@ async function startServer(own: ClusterKeys = keys, clock: Clock = systemClock) 
   const address = await server.open();
   onTestFinished(() => server.close().catch(() => {}));
   /** Answers requests for a service when the returned function is called. */
-  const hold = (service: string) => {
+  const asked = new Map<string, number>();
+  const holding = (service: string) => {
     const go = gate();
-    server.handle(service, (exchange) => void go.promise.then(() => exchange.respond(200, {}, 'late')));
+    server.handle(service, (exchange) => {
+      asked.set(service, (asked.get(service) ?? 0) + 1);
+      void go.promise.then(() => exchange.respond(200, {}, 'late'));
+    });
     return go.open;
   };
+  const hold = Object.assign(holding, { asked: (service: string) => asked.get(service) ?? 0 });
   return { address, served, leave, hold, close: (isTold?: boolean) => server.close(isTold) };
 }
 
@@ -326,6 +365,8 @@ async function startWatched(
     isConnected,
     standing: 'alive',
     standingOf: () => members.standing,
+    past: undefined as Pick<Member, 'state'> | undefined,
+    findPast: () => members.past,
   };
   const known = members as unknown as Members;
   const client = await PeerClient.load({ keys, members: () => known, clock });
