@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type Clock, within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
@@ -50,7 +50,11 @@ export class PeerServer {
   readonly #server: Server;
   readonly #handlers = new Map<string, (exchange: PeerExchange) => void>();
   readonly #replays = new ReplayGuard();
+  readonly #connections = new Set<Socket>();
+  /** Called when there is no connection any more. */
+  #onLast: () => void = () => {};
   #isClosing = false;
+  #isClosed = false;
 
   constructor(options: PeerServerOptions) {
     this.#options = options;
@@ -60,6 +64,13 @@ export class PeerServer {
     this.#server = tls
       ? createTlsServer({ ...limits, ...tls, requestCert: true, rejectUnauthorized: true }, onRequest)
       : createServer(limits, onRequest);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => {
+        this.#connections.delete(socket);
+        if (this.#connections.size === 0) this.#onLast();
+      });
+    });
   }
 
   /** Returns the address with the real port. */
@@ -92,19 +103,33 @@ export class PeerServer {
   }
 
   /**
-   * New connections are refused from now on. Open ones are closed by the other members, when they have heard that this one
-   * has left (`isTold`): a connection that is closed here could carry a request at this moment, whose sender would not know
-   * what has become of it.
+   * Connections are closed by the other members, when they have heard that this one has left (`isTold`): a connection that
+   * is closed here could carry a request at this moment, whose sender would not know what has become of it. So could one
+   * that the system has accepted, and this process has not seen yet.
    */
   async close(isTold = false): Promise<void> {
-    const closed = createDeferred<void>();
     this.#isClosing = true;
-    // The method of http.Server also closes connections that carry no request.
-    NetServer.prototype.close.call(this.#server, () => closed.resolve());
-    if (isTold) await within(this.#options.clock, LINGER_MS, closed.promise);
-    this.#server.close();
+    if (isTold) await within(this.#options.clock, LINGER_MS, this.#untilUnused());
+    this.#isClosed = true;
+    const closed = createDeferred<void>();
+    this.#server.close(() => closed.resolve());
     this.#server.closeAllConnections();
     await closed.promise;
+  }
+
+  async #untilUnused(): Promise<void> {
+    for (let turns = 0; turns < QUIET_TURNS && !this.#isClosed; ) {
+      if (this.#connections.size === 0) {
+        // In each turn the process sees the connections that have come.
+        await new Promise((resolve) => setImmediate(resolve));
+        turns += 1;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#onLast = resolve;
+        });
+        turns = 0;
+      }
+    }
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
@@ -177,6 +202,7 @@ function ownAddress(): string {
 }
 
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+const QUIET_TURNS = 3;
 /**
  * How long the other members have to close their connections. They do it as soon as they hear of the end. On a busy machine
  * that took more than one second, and requests were lost.

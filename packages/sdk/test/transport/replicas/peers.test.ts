@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type Clock, systemClock } from '../../../src/async/clock.js';
@@ -148,6 +152,24 @@ describe('a request to another member', () => {
     expect(await outcome(client, member, REQUEST)).toBe('refused');
   });
 
+  it('is answered by a member that ends, if the system has accepted its connection before the member has', async () => {
+    const server = await startServer();
+    const folder = mkdtempSync(join(tmpdir(), 'isthmus-peers-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const isSent = join(folder, 'sent');
+    const { header, frame } = signedRequest({});
+    const { port } = new URL(server.address);
+    const args = [port, header, frame.toString('base64'), isSent];
+    const sender = spawn(process.execPath, ['-e', SENDER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const answer = once(sender.stdout, 'data');
+    // This process sees nothing meanwhile, as on a busy machine.
+    for (const until = Date.now() + 20_000; !existsSync(isSent) && Date.now() < until; );
+    server.leave();
+    const closing = server.close(true);
+    expect(String((await answer)[0])).toBe('HTTP/1.1 421 Misdirected Request');
+    await closing;
+  });
+
   it('is not answered by a process that has the address and not the secret', async () => {
     const { address } = await startServer(createClusterKeys('another secret, long enough for a test'));
     const { client, member } = await startClient(address);
@@ -161,6 +183,17 @@ describe('a request to another member', () => {
     expect(await outcome(client, member, REQUEST)).toBe('lost');
   });
 });
+
+/** A process that sends one request, notes that it has, and says how the answer begins. */
+const SENDER = `
+const [port, header, frame, isSent] = process.argv.slice(1);
+const body = Buffer.from(frame, 'base64');
+const head = 'POST / HTTP/1.1\\r\\nhost: x\\r\\nisthmus-peer: ' + header + '\\r\\ncontent-length: ' + body.length;
+const socket = require('node:net').connect(Number(port), '127.0.0.1');
+socket.on('error', (error) => console.log(error.code));
+socket.write(Buffer.concat([Buffer.from(head + '\\r\\n\\r\\n'), body]), () => require('node:fs').writeFileSync(isSent, ''));
+socket.once('data', (text) => process.stdout.write(String(text).split('\\r\\n')[0]));
+`;
 
 describe('a request to a member that says nothing', () => {
   it('is lost after eight seconds, if the store is away and the member answers no other connection either', async () => {
