@@ -6,7 +6,6 @@ import { ErrorCode } from '../../../wire/error-codes.js';
 import type { Decoded, JsonRpcErrorBody, JsonRpcMessage, RequestId } from '../../../wire/json-rpc.js';
 import type { BodyReservation, RequestLimiter } from '../admission/request-limits.js';
 import type { AdmittedRequest } from '../exchange/admitted-request.js';
-import { jsonHeaders } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 import type { SessionStream } from './session-streams.js';
 
@@ -127,12 +126,12 @@ export class PendingPost {
     this.#reservation?.release();
   }
 
-  /** Answers with plain JSON: the last answer, or all of a batch. */
+  /** Answers with plain JSON: the last answer, or all of a batch. `headers` say that it is JSON. */
   respond(headers: HttpHeaders, last: JsonRpcMessage, json: string): void {
     const later = 'error' in last ? retryAfterOf(last.error) : undefined;
     const own = later === undefined ? headers : { ...headers, 'retry-after': later };
     const body = this.#isBatch ? `[${this.answers.join(',')}]` : (encodeInParts(last) ?? json);
-    this.exchange.respond(200, jsonHeaders(own), body);
+    this.exchange.respond(200, own, body);
   }
 }
 
