@@ -156,7 +156,7 @@ function unauthorizedHint({ status, scopes }: IsthmusError, target: CommandTarge
     return 'Check --client-id, the secret and --issuer; --scope names what to ask for';
   const login = `${commandLine('login', target)}${scopeArguments(scopes ?? [])}`;
   if (scopes) return `${login} asks for more`;
-  return `${login}, or --header "Authorization: Bearer …"; ${commandLine('probe', target)} shows what the login needs`;
+  return `--header "Authorization: Bearer …" sends a key or a token; ${login} logs in. ${commandLine('probe', target)} shows what the login needs`;
 }
 
 /** A hint for failures of proxies, certificates and host names; undefined for other failures. */

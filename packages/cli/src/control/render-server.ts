@@ -23,7 +23,7 @@ export function renderServer(
       ? [
           [
             'calls',
-            `${processes.inFlight} in flight, ${processes.queued} waiting, ${processes.conversations} conversations`,
+            `${processes.inFlight} in flight, ${processes.queued} waiting, ${counted(processes.conversations, 'conversation')}`,
           ],
           ['restarts', String(processes.restarts)],
           ...processes.processes.map((process, at) => [
@@ -62,10 +62,14 @@ function describeProcess(process: ProcessStatus, now: number): string {
   ].join(', ');
 }
 
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 function describeReceipt({ handshake, handshakeAt, list, listError }: Receipt, now: number): string {
   const ago = `answered ${handshake} ${describeDuration(now - handshakeAt) || '0s'} ago`;
   if (listError !== undefined) return `${ago}, and then failed: ${listError}`;
-  return list ? `${ago} and ${list.method} with ${list.items} items` : ago;
+  return list ? `${ago} and ${list.method} with ${counted(list.items, 'item')}` : ago;
 }
 
 function lastExit(exit: LastExit | undefined, now: number): string[][] {

@@ -147,7 +147,7 @@ describe('isthmus status', () => {
       '  server     weather 1.0.0',
       '  kind       a command',
       '  served at  /mcp/weather',
-      '  calls      2 in flight, 1 waiting, 1 conversations',
+      '  calls      2 in flight, 1 waiting, 1 conversation',
       '  restarts   2',
       '  processes  ready, generation 3, pid 4720, up 1h02m, 45 MB, answered initialize 1m00s ago and tools/list with 4 items',
       '',
