@@ -59,7 +59,7 @@ export function probeCommand(afterDashes: readonly string[] | undefined): Comman
     });
 }
 
-/** A failure for want of a login, with what the login would need. Nothing is logged in. */
+/** A failure because a login is missing, with what the login would need. Nothing is logged in. */
 async function withLoginFacts(error: unknown, target: CommandTarget): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.needsLogin || target.kind !== 'url')
     return error;

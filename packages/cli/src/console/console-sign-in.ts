@@ -15,7 +15,7 @@ export interface ConsoleSignIn {
 
 /**
  * From `--console-key NAME=LEVEL` and `--console-scope LEVEL=SCOPE`. The keys and tokens are those of the gateway, but a
- * caller of the gateway is no operator: only who is named here may enter. Undefined: every visit needs a link.
+ * caller of the gateway is not an operator: only those who are named here may enter. Undefined: every visit needs a link.
  */
 export function readConsoleSignIn(options: ServeCommandOptions): ConsoleSignIn | undefined {
   const { consoleKey = [], consoleScope = [], jwtScope = [] } = options;

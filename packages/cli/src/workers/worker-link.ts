@@ -9,7 +9,7 @@ import { isOfWorkers, type ToParent, type ToWorker } from './worker-messages.js'
 /** A worker's connection to its parent. */
 export interface WorkerLink {
   readonly parentPid: number;
-  /** A random word that tells the workers of one parent from those of others. It is no secret. */
+  /** A random word that tells the workers of one parent from those of others. It is not a secret. */
   readonly parent: string;
   /** What all workers share. */
   readonly secret: string;

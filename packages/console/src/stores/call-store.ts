@@ -21,7 +21,7 @@ export interface CallEntry {
 export class CallStore {
   readonly changes = new Announcer<CallRow>();
   readonly #entries = new Map<number, CallEntry>();
-  /** Requests of the page that are no calls of a person: lists, completions, subscriptions. */
+  /** Requests of the page that are not calls of a person: lists, completions, subscriptions. */
   readonly #aside = new Set<number>();
   #count = 0;
   /** What the kept results take. */

@@ -340,7 +340,7 @@ export class Aggregate implements Service {
 /** What a request is for. */
 export interface Target {
   readonly member: AggregateMember;
-  /** Undefined: it is no call of a tool. */
+  /** Undefined: it is not a tool call. */
   readonly tool: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 export class BareNames {
   readonly #servers = new ByPrincipal(() => new Map<string, Set<string>>());
 
-  /** Records a page of the tools of a server. The first page begins its list anew. */
+  /** Records a page of the tools of a server. The first page replaces the list. */
   learn(principal: string | undefined, server: string, tools: readonly string[], isFirst: boolean): void {
     const known = this.#servers.of(principal);
     if (isFirst) forget(known, server);

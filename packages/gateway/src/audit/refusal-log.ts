@@ -31,7 +31,7 @@ export class RefusalLog {
     return shown.correlationId;
   }
 
-  /** Writes the counts, and begins anew. */
+  /** Writes the counts, and begins to count again. */
   flush(): void {
     this.#callOff?.();
     this.#callOff = undefined;

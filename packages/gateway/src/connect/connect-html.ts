@@ -49,7 +49,7 @@ export interface ConsentFacts {
   readonly redirectUri: string;
 }
 
-/** Who wants what, where, and where it comes back to (AUTH-G-005). */
+/** Says which client asks, at which server, for which scopes, and where the browser returns to (AUTH-G-005). */
 export function consentForm(facts: ConsentFacts): string {
   const { visit, server, host, plan, principal, clientId, redirectUri } = facts;
   const client = clientId === undefined ? 'Your application' : escapeHtml(clientId);

@@ -35,7 +35,7 @@ export interface LiveSession {
   end(): void;
 }
 
-/** Sees the traffic of a gateway while somebody looks. Nothing of it is called before. */
+/** Sees the traffic of a gateway while a person looks at it. Before that, none of it is called. */
 export interface LiveWatcher {
   /** False while it does not want to hear of calls. They then cost nothing. */
   readonly wantsCalls: boolean;

@@ -5,7 +5,7 @@ import type { LoginsOfCallers } from '../connect/sealed-logins.js';
 import { MAX_CALLERS } from './caller-tokens.js';
 
 /**
- * Which OAuth clients a person has let use the own login at one server (AUTH-G-004, AUTH-G-006). The gateway is one client there,
+ * The OAuth clients that may use the login of a person at one server (AUTH-G-004, AUTH-G-006). The gateway is one client there,
  * whatever client calls it, so the authorization server of that server cannot ask this.
  *
  * A consent is kept where the logins are, as a login without a token.

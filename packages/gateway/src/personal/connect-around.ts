@@ -27,7 +27,7 @@ export interface Invitation {
 
 /**
  * A server whose callers log in themselves. A caller without a login finds one tool, `connect`, which sends its user to the
- * page. A call that the server refuses for want of a login, or of scopes, asks for the same, and is made again afterwards.
+ * page. A call that the server refuses because a login or scopes are missing asks for the same, and is made again afterwards.
  */
 export function connectAround(bridge: Bridge, options: ConnectAroundOptions): Service {
   const connecting = new Connecting(bridge, options);

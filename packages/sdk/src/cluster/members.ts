@@ -100,7 +100,7 @@ export class Members {
     return [...this.#known.values()];
   }
 
-  /** Those whose facts this member cannot open: they have another secret. They are no members. */
+  /** Those whose facts this member cannot open: they have another secret. They are not members. */
   get strangers(): readonly string[] {
     return this.#strangers;
   }

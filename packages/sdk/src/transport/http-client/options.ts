@@ -77,7 +77,7 @@ export interface ServerAuth {
   refused(refusal: AuthRefusal): Promise<boolean>;
 }
 
-/** A request that a server refused for want of a login, or of a better one. */
+/** A request that a server refused because its login is missing, or allows too little. */
 export interface AuthRefusal {
   readonly status: 401 | 403;
   /** The header `WWW-Authenticate`. */

@@ -175,7 +175,7 @@ export const METADATA_SCENARIOS: readonly Scenario[] = [
   ),
 ];
 
-/** Reaches this machine, and is no loopback address. */
+/** It reaches this machine, but it is not a loopback address. */
 function unspecified(origin: string): string {
   return origin.replace('127.0.0.1', '0.0.0.0');
 }
