@@ -168,6 +168,12 @@ function runningWords({ state, place }: CallRow): string {
   return state === 'asking' ? 'It waits for an answer.' : 'It runs.';
 }
 
+/** Whether it is safe to make the call again. */
+const SENT = {
+  no: 'The server did not get the request. It can be made again.',
+  maybe: 'The server may have got the request, and done what it asks for. Look before you make it again.',
+} as const;
+
 function Failure({
   detail,
   row,
@@ -185,6 +191,7 @@ function Failure({
         <code class="code">{plain(String(code))}</code>
         {row.sent !== undefined && <span class="soft">{` sent: ${row.sent}`}</span>}
       </p>
+      {row.sent !== undefined && <p>{SENT[row.sent]}</p>}
       {data !== undefined && (
         <pre>
           <Text of={JSON.stringify(data, null, 2)} />

@@ -6,6 +6,7 @@ import { plural } from '../parts/format.js';
 import { Problem } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { may } from '../state/session.js';
+import { runningOf } from './running.js';
 
 type Verb = 'restart' | 'stop' | 'start';
 
@@ -15,7 +16,8 @@ export function ServerActions({ server }: { readonly server: ServerView }) {
   const [busy, setBusy] = useState<Verb | undefined>();
   const [error, setError] = useState<unknown>();
   if (!may('act')) return null;
-  const { running, conversations } = server.load;
+  const running = runningOf(server);
+  const { conversations } = server.load;
   const act = async (verb: Verb) => {
     if (verb !== 'start' && asked !== verb && (running > 0 || conversations > 0 || verb === 'stop'))
       return setAsked(verb);

@@ -12,6 +12,7 @@ import { go, to } from '../state/route.js';
 import { has, may } from '../state/session.js';
 import { calls, status } from '../state/store.js';
 import { now } from '../state/time.js';
+import { runningOf } from './running.js';
 import { ServerActions } from './server-actions.js';
 import { Spark } from './spark.js';
 import { receiptOf, StateWord } from './state-word.js';
@@ -112,7 +113,8 @@ function seeLogs(): boolean {
 
 function Rows({ server }: { readonly server: ServerView }) {
   const [process] = server.processes;
-  const { running, waiting } = server.load;
+  const running = runningOf(server);
+  const { waiting } = server.load;
   const isFailed = server.state === 'failed' || server.state === 'restarting';
   return (
     <tbody data-server={server.name}>

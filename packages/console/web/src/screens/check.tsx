@@ -109,7 +109,11 @@ function Run({ run, onError }: { readonly run: CheckProgress; readonly onError: 
         }
       >
         {run.state === 'running' && (
-          <progress aria-label="Progress of the check" {...(share !== undefined && { value: share })} />
+          <progress
+            class="full"
+            aria-label="Progress of the check"
+            {...(share !== undefined && { value: share })}
+          />
         )}
         <ul class="tiles">
           {COUNTED.map((outcome) => (

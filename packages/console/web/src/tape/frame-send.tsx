@@ -73,7 +73,7 @@ export function FrameSend({
         <Button kind="primary" disabled={problem !== undefined} onClick={send}>
           Send
         </Button>
-        <Button onClick={onDone}>Leave</Button>
+        <Button onClick={onDone}>Do not send</Button>
       </div>
     </div>
   );

@@ -68,7 +68,7 @@ export function SaveTrace({ call }: { readonly call?: number | undefined }) {
                     {preview.findings.map((finding, at) => (
                       <tr key={at}>
                         <td>{finding.seq}</td>
-                        <td>{finding.what === 'replaced' ? 'is replaced' : 'stays'}</td>
+                        <td class="nowrap">{finding.what === 'replaced' ? 'is replaced' : 'stays'}</td>
                         <td>{finding.why}</td>
                         <td>
                           <code>
@@ -89,7 +89,6 @@ export function SaveTrace({ call }: { readonly call?: number | undefined }) {
           </>
         )}
         <div class="actions">
-          <Button onClick={() => dialog.current?.close()}>Leave</Button>
           <Button kind="primary" disabled={!preview} onClick={save}>
             Save
           </Button>
