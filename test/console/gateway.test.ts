@@ -85,6 +85,17 @@ const demoUnit: GatewayServerSpec = {
   ...{ env: { DEMO_TOKEN: SECRET }, cwd: process.cwd() },
 };
 
+/** mulberry32: the same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
 async function clientOf(url: string, mode: 'legacy' | 'modern') {
   const client = await connect(http(url), { mode, cache: false, info: { name: 'tester', version: '1' } });
   onTestFinished(() => client.close());
@@ -177,6 +188,52 @@ describe('the console of a gateway', () => {
     await feed.next('call', ({ id, state }) => id === row.id && state === 'done');
     expect(notes.join('')).toContain('console-1 cancelled it');
     feed.close();
+  });
+
+  it('shows exactly the calls that run, in a storm (seed 1)', async () => {
+    const { url, enter } = await stage([await remoteUnit()]);
+    const page = await enter();
+    const next = randomOf(1);
+    const clients = await Promise.all(
+      (['legacy', 'modern', 'legacy', 'modern'] as const).map((mode) => clientOf(url, mode)),
+    );
+    /** The truth: what was begun here, and has not come back. */
+    const running = new Map<number, { readonly abort: AbortController; readonly over: Promise<unknown> }>();
+    const openCalls = async () => {
+      const { calls } = await page.ask('GET calls', { query: { state: 'open', tool: 'work' } });
+      return calls.map(({ id }) => id);
+    };
+    let count = 0;
+    for (let step = 0; step < 40; step += 1) {
+      const dice = next();
+      const chosen = [...running.keys()][Math.floor(next() * running.size)];
+      if (chosen === undefined || (dice < 0.5 && running.size < 12)) {
+        const abort = new AbortController();
+        const over = clients[Math.floor(next() * clients.length)]!.callTool(
+          'work',
+          {},
+          { signal: abort.signal },
+        ).catch((error: unknown) => error);
+        count += 1;
+        const key = count;
+        running.set(key, { abort, over });
+        void over.then(() => running.delete(key));
+      } else if (dice < 0.75) {
+        running.get(chosen)!.abort.abort();
+        await running.get(chosen)?.over;
+      } else if (dice < 0.9) {
+        await expect.poll(async () => (await openCalls()).length).toBe(running.size);
+        const calls = await openCalls();
+        const before = running.size;
+        await page.ask('DELETE calls/:id', { path: [calls[Math.floor(next() * calls.length)]!] });
+        await expect.poll(() => running.size).toBe(before - 1);
+      } else await clients[0]!.callTool('echo', { step });
+      await expect.poll(async () => (await openCalls()).length).toBe(running.size);
+    }
+    for (const { abort } of running.values()) abort.abort();
+    await expect.poll(openCalls).toEqual([]);
+    expect(running.size).toBe(0);
+    expect(await page.ask('GET callers')).toMatchObject([{ now: 0 }]);
   });
 
   it('calls servers as a client of the gateway, and never takes a process from the others', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
-import { lookAround } from './support/in-page.mjs';
+import { addresses, lookAround } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -45,6 +45,15 @@ describeInBrowser('the page before a hostile server', () => {
       .first()
       .waitFor();
     await isWhole(page);
+    // Every kind of question, each with every text. What is no address of the web cannot be opened.
+    await page.getByRole('link', { name: /^ask/ }).click();
+    await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
+    const questions = page.getByRole('alertdialog');
+    await expect.poll(() => questions.count()).toBe(4);
+    expect(await questions.getByRole('link', { name: 'Open in a new tab' }).evaluateAll(addresses)).toEqual([
+      `${address}/asked`,
+    ]);
+    await isWhole(page);
     for (const screen of [
       'Resources',
       'Prompts',
@@ -84,12 +93,29 @@ describeInBrowser('the page before a hostile server', () => {
       .first()
       .click();
     await page.getByText('<h1>hi</h1>').first().waitFor();
+    await isWhole(page);
     const preview = page.getByRole('button', { name: /preview/i });
     if ((await preview.count()) > 0) {
       await preview.first().click();
       await page.locator('iframe').first().waitFor();
       expect(await page.locator('iframe').first().getAttribute('sandbox')).toBe('');
     }
+    await isWhole(page);
+    await page
+      .getByRole('link', { name: /^Prompts/ })
+      .first()
+      .click();
+    await page.getByRole('navigation', { name: 'Prompts' }).getByRole('link').first().click();
+    await page.getByRole('button', { name: /^Get Ctrl|^Get$/ }).click();
+    await page
+      .getByRole('region', { name: /^Call \d+/ })
+      .getByText('✓ ok')
+      .waitFor();
+    await isWhole(page);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /^Name of a screen/ }).fill('<');
+    await page.getByRole('listbox', { name: 'Found' }).getByRole('option').first().waitFor();
     await isWhole(page);
     expect(asked).toEqual([]);
   }, 120_000);

@@ -33,3 +33,5 @@ export function tryEverything(target: {
 export function copyText(text: string): Promise<void>;
 export function hasFocus(element: Element): boolean;
 export function tooWideParts(): string[];
+export function hide(isHidden: boolean): void;
+export function addresses(links: Element[]): (string | null)[];

@@ -103,3 +103,13 @@ export function tooWideParts() {
   const boxes = [...document.querySelectorAll('html, main, .split-main, .split-list, .server-main, .panel')];
   return boxes.filter(wide).map(({ tagName, className }) => `${tagName} ${className}`);
 }
+
+/** What the browser tells a page whose tab is hidden, or seen again. */
+export function hide(isHidden) {
+  Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+  document.dispatchEvent(new Event('visibilitychange'));
+}
+
+export function addresses(links) {
+  return links.map((link) => link.getAttribute('href'));
+}
