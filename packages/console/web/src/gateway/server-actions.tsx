@@ -11,7 +11,14 @@ import { runningOf } from './running.js';
 type Verb = 'restart' | 'stop' | 'start';
 
 /** Restart, stop and start. What calls would feel is asked for once more, with what will happen. */
-export function ServerActions({ server }: { readonly server: ServerView }) {
+export function ServerActions({
+  server,
+  isHead = false,
+}: {
+  readonly server: ServerView;
+  /** In the head of its page, where they are buttons like those of other screens. */
+  readonly isHead?: boolean;
+}) {
   const [asked, setAsked] = useState<Verb | undefined>();
   const [busy, setBusy] = useState<Verb | undefined>();
   const [error, setError] = useState<unknown>();
@@ -41,11 +48,11 @@ export function ServerActions({ server }: { readonly server: ServerView }) {
         <Button
           key={verb}
           verb={verb}
-          kind={asked === verb ? 'danger' : 'quiet'}
+          {...(asked === verb ? { kind: 'danger' as const } : !isHead && { kind: 'quiet' as const })}
           disabled={busy !== undefined}
           onClick={() => act(verb)}
         >
-          {busy === verb ? `${verb} …` : asked === verb ? `Yes, ${verb}` : verb}
+          {busy === verb ? `${verb} …` : asked === verb ? `Yes, ${verb}` : isHead ? capital(verb) : verb}
           <span class="unseen"> {plain(server.name, 60)}</span>
         </Button>
       ))}
@@ -66,4 +73,8 @@ export function ServerActions({ server }: { readonly server: ServerView }) {
       <Problem error={error} />
     </span>
   );
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }

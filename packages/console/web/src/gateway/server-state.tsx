@@ -29,7 +29,7 @@ export function ServerState({ name }: { readonly name: string }) {
         title={plain(name, 60)}
         sub={server ? `${plain(server.name, 60)} ${plain(server.version, 40)}` : undefined}
       >
-        <ServerActions server={view} />
+        <ServerActions server={view} isHead />
       </Head>
       {view.reason !== undefined && <Problem error={view.reason} />}
       {likelyIn({ message: view.reason ?? '', likely }).map(({ code, message, advice }) => (
