@@ -85,22 +85,7 @@ export const TASK_CHECKS: readonly ClientCheck[] = [
     rules: ['TASK-020'],
     hint: 'Once tools/call was answered with a task, send tasks/cancel.',
     on: ['tasks-modern-endless'],
-    judge(view) {
-      if (!declares(view)) return skip(NO_TASKS);
-      const call = view.named('tools/call').find(({ params }) => params['name'] === 'slow');
-      const answer = call && view.answerTo(call);
-      if (!call || !answer) return skip('the client does not do the step "cancel"');
-      const wrong = view
-        .named('notifications/cancelled')
-        .find(({ index, params }) => index > answer.index && params['requestId'] === call.id);
-      return wrong
-        ? fail(
-            'The client sent notifications/cancelled for a call that had become a task',
-            'tasks/cancel',
-            wrong,
-          )
-        : pass(view.named('tasks/cancel').length > 0 ? 'It sent tasks/cancel' : 'It sent no cancellation');
-    },
+    judge: (view) => (declares(view) ? cancelsByTask(view) : skip(NO_TASKS)),
   },
   {
     id: 'tasks/name-header',
@@ -232,7 +217,30 @@ export const TASK_CHECKS: readonly ClientCheck[] = [
         },
       ),
   },
+  {
+    id: 'tasks/legacy-cancelled',
+    suite: 'tasks',
+    title: 'Cancels a legacy task with tasks/cancel, not with notifications/cancelled',
+    level: 'MUST',
+    rules: ['TASK-013'],
+    hint: 'Once tools/call was answered with a task, send tasks/cancel.',
+    on: ['tasks-legacy-endless'],
+    judge: (view) => (augmented(view) ? cancelsByTask(view) : skip('the client ran no tool as a task')),
+  },
 ];
+
+/** The call of `slow` has become a task, so its request is over. */
+function cancelsByTask(view: View) {
+  const call = view.named('tools/call').find(({ params }) => params['name'] === 'slow');
+  const answer = call && view.answerTo(call);
+  if (!call || !answer) return skip('the client does not do the step "cancel"');
+  const wrong = view
+    .named('notifications/cancelled')
+    .find(({ index, params }) => index > answer.index && params['requestId'] === call.id);
+  return wrong
+    ? fail('The client sent notifications/cancelled for a call that had become a task', 'tasks/cancel', wrong)
+    : pass(view.named('tasks/cancel').length > 0 ? 'It sent tasks/cancel' : 'It sent no cancellation');
+}
 
 function gets(view: View): readonly Said[] {
   return view.named('tasks/get');

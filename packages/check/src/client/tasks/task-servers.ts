@@ -25,6 +25,8 @@ export const POLL_MS = 200;
 export const QUESTION = 'question-1';
 /** A tool of 2025-11-25 that runs only as a task. */
 export const JOB: JsonObject = { ...ECHO, name: 'job', execution: { taskSupport: 'required' } };
+/** Its task does not end by itself. */
+const ENDLESS: JsonObject = { ...SLOW, execution: { taskSupport: 'required' } };
 
 const BOTH = ['stdio', 'http'] as const;
 const FORM = {
@@ -88,6 +90,15 @@ export const TASK_SCENARIOS: readonly Scenario[] = [
     apart: true,
     steps: [{ do: 'list' }, { do: 'call', name: 'job' }],
     open: () => legacyTasks({ asks: true }),
+  },
+  {
+    name: 'tasks-legacy-endless',
+    title: 'A server of 2025-11-25 whose task does not end by itself',
+    over: BOTH,
+    serves: ['legacy'],
+    apart: true,
+    steps: [{ do: 'list' }, { do: 'cancel', name: 'slow', afterMs: 500 }, { do: 'call', name: 'echo' }],
+    open: () => legacyTasks({ tools: [ENDLESS, ECHO] }),
   },
 ];
 
@@ -166,20 +177,32 @@ function canAnswer(turn: ScriptTurn): boolean {
   return capabilitiesOf(turn)['elicitation'] !== undefined;
 }
 
-function legacyTasks({ asks = false }: TaskBehaviour = {}): Script {
+interface ScriptedTask {
+  readonly isEndless: boolean;
+  readonly waiting: ScriptTurn[];
+  polls: number;
+  answered: boolean;
+  isCancelled: boolean;
+}
+
+function legacyTasks({ asks = false, tools = [JOB, ECHO] }: TaskBehaviour = {}): Script {
   const session = createSession();
-  const tasks = new Map<unknown, { polls: number; answered: boolean; waiting: ScriptTurn[] }>();
-  const stateOfTask = (taskId: unknown, task: { polls: number; answered: boolean }) => {
-    const { ttlMs: ttl, pollIntervalMs: pollInterval, ...state } = stateOf(taskId, 'working');
-    const status = task.polls <= WORKING ? 'working' : task.answered ? 'completed' : 'input_required';
-    return { ...state, ttl, pollInterval, status };
+  const tasks = new Map<unknown, ScriptedTask>();
+  const statusOf = ({ isCancelled, isEndless, polls, answered }: ScriptedTask) => {
+    if (isCancelled) return 'cancelled';
+    if (isEndless || polls <= WORKING) return 'working';
+    return answered ? 'completed' : 'input_required';
+  };
+  const stateOfTask = (taskId: unknown, task: ScriptedTask) => {
+    const { ttlMs: ttl, pollIntervalMs: pollInterval, ...state } = stateOf(taskId, statusOf(task));
+    return { ...state, ttl, pollInterval };
   };
   const related = (taskId: unknown) => ({ _meta: { [RELATED]: { taskId } } });
   const finish = (turn: ScriptTurn, taskId: unknown) =>
     turn.reply({ ...textResult('done'), ...related(taskId) });
   return legacy({
     session,
-    tools: [JOB, ECHO],
+    tools,
     on: {
       initialize(turn) {
         session.id = randomUUID();
@@ -191,11 +214,13 @@ function legacyTasks({ asks = false }: TaskBehaviour = {}): Script {
         );
       },
       'tools/call'(turn) {
-        if (turn.params['name'] !== 'job') return false;
+        const { name } = turn.params;
+        if (!tools.some((tool) => tool['name'] === name && tool['execution'] !== undefined)) return false;
         if (turn.params['task'] === undefined) return turn.fail(-32601, 'This tool runs as a task');
         const taskId = randomUUID();
         const answered = !asks || session.capabilities['elicitation'] === undefined;
-        const task = { polls: 0, answered, waiting: [] };
+        const isEndless = name === ENDLESS['name'];
+        const task = { isEndless, polls: 0, answered, isCancelled: false, waiting: [] };
         tasks.set(taskId, task);
         turn.reply({ task: stateOfTask(taskId, task) });
       },
@@ -211,8 +236,10 @@ function legacyTasks({ asks = false }: TaskBehaviour = {}): Script {
         const task = tasks.get(taskId);
         if (!task) return turn.fail(-32602, 'There is no such task');
         task.polls = WORKING + 1;
-        if (task.answered) return finish(turn, taskId);
+        if (task.isCancelled) return turn.fail(-32603, 'The task was cancelled');
+        if (task.answered && !task.isEndless) return finish(turn, taskId);
         task.waiting.push(turn);
+        if (task.isEndless) return;
         turn.say({
           jsonrpc: '2.0',
           id: `${ASKED}${String(taskId)}`,
@@ -220,7 +247,14 @@ function legacyTasks({ asks = false }: TaskBehaviour = {}): Script {
           params: { ...FORM, ...related(taskId) },
         });
       },
-      'tasks/cancel': (turn) => turn.fail(-32602, 'The task has ended'),
+      'tasks/cancel'(turn) {
+        const { taskId } = turn.params;
+        const task = tasks.get(taskId);
+        if (!task?.isEndless || task.isCancelled) return turn.fail(-32602, 'The task has ended');
+        task.isCancelled = true;
+        turn.reply(stateOfTask(taskId, task));
+        for (const waiting of task.waiting.splice(0)) waiting.fail(-32603, 'The task was cancelled');
+      },
       // The answer to the question.
       ''(turn) {
         if (!String(turn.id).startsWith(ASKED)) return false;

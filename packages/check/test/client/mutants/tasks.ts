@@ -47,6 +47,14 @@ const polling = adding(
 const slowCall = ({ entries }: ClientTranscript) =>
   entries.find((entry) => entry.kind === 'in' && entry.text.includes('"slow"'));
 
+const cancelsTheCall: Breaking = (transcript) => {
+  const call = slowCall(transcript);
+  if (call?.kind !== 'in') return transcript;
+  const { id } = JSON.parse(call.text) as { id: unknown };
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } };
+  return { ...transcript, entries: [...transcript.entries, like(call, cancel)] };
+};
+
 /** Clients that run tools as tasks, with one fault each. */
 export const TASKS: readonly Mutant[] = [
   on('followed', 'takes a task for a result', never('tasks/get')),
@@ -58,18 +66,7 @@ export const TASKS: readonly Mutant[] = [
     { over: 'stdio' },
   ),
   on('misplaced', 'takes a task for a list', looksFine),
-  on(
-    'cancelled',
-    'cancels the call that had become a task',
-    (transcript) => {
-      const call = slowCall(transcript);
-      if (call?.kind !== 'in') return transcript;
-      const { id } = JSON.parse(call.text) as { id: unknown };
-      const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } };
-      return { ...transcript, entries: [...transcript.entries, like(call, cancel)] };
-    },
-    { over: 'stdio' },
-  ),
+  on('cancelled', 'cancels the call that had become a task', cancelsTheCall, { over: 'stdio' }),
   on('name-header', 'sends another Mcp-Name', withHeader('mcp-name', 'tasks')),
   on(
     'legacy-allowed',
@@ -95,4 +92,5 @@ export const TASKS: readonly Mutant[] = [
       return message['method'] === undefined ? { ...message, result } : undefined;
     }),
   ),
+  on('legacy-cancelled', 'cancels the call that had become a legacy task', cancelsTheCall, { over: 'stdio' }),
 ];
