@@ -18,7 +18,12 @@ import {
 import { noteRefusal } from './session-changes.js';
 import { cleaned, toClientError } from './upstream-errors.js';
 import { asksForPages, type UpstreamTools, visitPages } from './upstream-facts.js';
-import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
+import {
+  enterSession,
+  exitSession,
+  type UpstreamSession,
+  type UpstreamSessions,
+} from './upstream-sessions.js';
 
 /** Makes a call of a client to the upstream. Its result has the form for this client. */
 export function forward(
@@ -54,7 +59,7 @@ class Forwarding implements ResultListener {
     this.#call = call;
     this.#session = session;
     this.#context = context;
-    session.uses += 1;
+    enterSession(session, call);
   }
 
   /** The era may have changed since the last connection, so nothing that depends on it is done before. */
@@ -130,14 +135,14 @@ class Forwarding implements ResultListener {
     } catch (error) {
       return this.#failed(error);
     }
-    this.#session.uses -= 1;
+    exitSession(this.#session, this.#call);
     this.outcome.complete(own);
   }
 
   #failed(error: unknown): void {
     const { upstream, clean } = this.#context;
     const era = this.#connection?.era ?? upstream.era;
-    this.#session.uses -= 1;
+    exitSession(this.#session, this.#call);
     noteRefusal(this.#session.owner, error);
     this.outcome.fail(cleaned(toClientError(error, this.#call, era), clean));
   }

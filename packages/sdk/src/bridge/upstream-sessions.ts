@@ -18,6 +18,24 @@ export interface UpstreamSession {
   readonly owner: object | undefined;
   /** Calls in flight. */
   uses: number;
+  /** Those of them that are tasks, or can become one. */
+  tasks: Set<Call> | undefined;
+  /** Called with the end of the last task, if the client has left. */
+  onTasksOver: (() => void) | undefined;
+}
+
+/** A call begins to use the session. */
+export function enterSession(session: UpstreamSession, call: Call): void {
+  session.uses += 1;
+  if (!call.task) return;
+  session.tasks ??= new Set();
+  session.tasks.add(call);
+}
+
+/** A call has ended. */
+export function exitSession(session: UpstreamSession, call: Call): void {
+  session.uses -= 1;
+  if (session.tasks?.delete(call) && session.tasks.size === 0) session.onTasksOver?.();
 }
 
 export interface UpstreamSessionsOptions {
@@ -39,6 +57,8 @@ export class UpstreamSessions {
   readonly #options: UpstreamSessionsOptions;
   /** The key is the peer of a legacy session. */
   readonly #own = new Map<Peer, UpstreamSession>();
+  /** Sessions of clients that have left, whose tasks go on. */
+  readonly #left = new Set<UpstreamSession>();
   readonly #shared = new Map<string, SharedSession>();
   readonly #shares = new FairShare<SharedSession>();
   /** The first principal, where all clients share one process. */
@@ -52,7 +72,7 @@ export class UpstreamSessions {
   }
 
   get size(): number {
-    return this.#own.size + this.#shared.size;
+    return this.#own.size + this.#shared.size + this.#left.size;
   }
 
   /** Whether each session has its own process or connection. */
@@ -92,25 +112,36 @@ export class UpstreamSessions {
       ),
       owner: peer,
       uses: 0,
+      tasks: undefined,
+      onTasksOver: undefined,
     };
     this.#own.set(peer, session);
     return session;
   }
 
+  /** The client has left. Its tasks go on: they belong to its principal, who finds them in another session. */
   leave(peer: Peer): void {
     const session = this.#own.get(peer);
+    if (!session) return;
     this.#own.delete(peer);
-    void session?.caller.close();
+    const hasTasks = [...(session.tasks ?? [])].some(({ task }) => task?.id !== undefined);
+    if (!hasTasks) return void session.caller.close();
+    this.#left.add(session);
+    session.onTasksOver = () => {
+      this.#left.delete(session);
+      void session.caller.close();
+    };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#sweeping?.();
     const sessions = [...this.#shared.values()];
-    const all: Pick<UpstreamSession, 'caller'>[] = [...this.#own.values(), ...this.#shared.values()];
+    const all: Pick<UpstreamSession, 'caller'>[] = [...this.#own.values(), ...this.#left, ...sessions];
     if (this.#offered) all.push(this.#offered);
     this.#offered = undefined;
     this.#own.clear();
+    this.#left.clear();
     this.#shared.clear();
     for (const session of sessions) this.#shares.delete(session.who, session);
     await Promise.all(all.map(({ caller }) => caller.close()));
@@ -137,7 +168,16 @@ export class UpstreamSessions {
         { answers: {}, onLog: undefined, onElicited: undefined, onNotification: undefined },
         undefined,
       );
-      session = { caller, owner: undefined, uses: 0, usedAt: 0, key, who: clientKey(peer) };
+      session = {
+        caller,
+        owner: undefined,
+        uses: 0,
+        tasks: undefined,
+        onTasksOver: undefined,
+        usedAt: 0,
+        key,
+        who: clientKey(peer),
+      };
       this.#shared.set(key, session);
       this.#shares.set(session.who, session);
       this.#sweeping ??= this.#sweepLater();

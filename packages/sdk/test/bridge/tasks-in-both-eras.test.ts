@@ -1,6 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../../test/support/until.js';
-import { createBridge, createServer, memory, ProtocolError, type Server, serve } from '../../src/index.js';
+import {
+  type Client,
+  connect,
+  createBridge,
+  createServer,
+  memory,
+  ProtocolError,
+  type Server,
+  serve,
+} from '../../src/index.js';
 import type { JsonObject } from '../../src/wire/json-rpc.js';
 import { connectTo, type RawPeer } from '../support/server.js';
 import { gate, idOf, RELATED, taskServer, WITH_TASKS, waitFor } from '../support/tasks.js';
@@ -150,6 +159,99 @@ describe.each(CELLS)('a task of a %s client at a %s server', (client, upstream) 
     );
     open();
     await resultOf(peer, taskId);
+  });
+});
+
+describe.each(CELLS)('a task of a %s client that has left, at a %s server,', (era, upstream) => {
+  /** Clients of one bridge, which is served all the time. */
+  async function clientsOf(server: Server, options: { readonly promoteAfterMs?: number } = {}) {
+    const [behind, front] = [memory(), memory()];
+    const served = await serve(server, behind);
+    const bridge = createBridge(behind, { mode: upstream, cache: false, tasks: BRIDGE_TASKS, ...options });
+    const bridged = await serve(bridge, front);
+    const clients: Client[] = [];
+    onTestFinished(async () => {
+      await Promise.all(clients.map((each) => each.close()));
+      await bridged.close({ graceMs: 0 });
+      await bridge.close();
+      await served.close({ graceMs: 0 });
+    });
+    const connected = async () => {
+      const elicit = () => ({ action: 'accept' as const, content: { pick: 'B' } });
+      const client = await connect(front, { mode: era, cache: false, answers: { elicit } });
+      clients.push(client);
+      // The list says which tools of a legacy server run as tasks.
+      await client.listTools();
+      return client;
+    };
+    return { bridge, connected };
+  }
+
+  it('goes on: another client gets its questions and its result (TASK-L-091)', async () => {
+    const server = taskServer();
+    const begun = gate();
+    const { opened, open } = gate();
+    server.tool('asks', { task: 'allowed' }, async (_args, ctx) => {
+      begun.open();
+      await opened;
+      const answer = await ctx.elicit(FORM);
+      return `picked ${String(answer.action === 'accept' && answer.content?.['pick'])}`;
+    });
+    const { bridge, connected } = await clientsOf(server);
+    const first = await connected();
+    const { id } = await first.startTask('asks');
+    await begun.opened;
+    await first.close();
+    const second = await connected();
+    const task = second.task(id!);
+    expect(await task.get()).toMatchObject({ id, status: 'working' });
+    open();
+    expect(await task.result()).toMatchObject({ content: [{ text: 'picked B' }] });
+    // The session with the server is not kept for longer.
+    await until('one session is left', () => bridge.upstreamSessions <= 1);
+  });
+
+  it('can be cancelled by another client', async () => {
+    const server = taskServer();
+    const begun = gate();
+    const told = gate();
+    server.tool('slow', { task: 'allowed' }, (_args, ctx) => {
+      begun.open();
+      return new Promise<never>((_resolve, reject) => {
+        ctx.signal.addEventListener('abort', () => {
+          told.open();
+          reject(new Error('aborted'));
+        });
+      });
+    });
+    const { connected } = await clientsOf(server);
+    const first = await connected();
+    const { id } = await first.startTask('slow');
+    await begun.opened;
+    await first.close();
+    const task = (await connected()).task(id!);
+    await task.cancel();
+    await told.opened;
+    await until('it is cancelled', async () => (await task.get()).status === 'cancelled');
+  });
+
+  it('goes on if it is a long call of a server without tasks', async () => {
+    const server = createServer({ name: 'old', version: '1' });
+    const begun = gate();
+    const { opened, open } = gate();
+    server.tool('slow', {}, () => {
+      begun.open();
+      return opened.then(() => 'done');
+    });
+    const { connected } = await clientsOf(server, { promoteAfterMs: 1 });
+    const first = await connected();
+    const { id } = await first.startTask('slow');
+    await begun.opened;
+    await first.close();
+    const task = (await connected()).task(id!);
+    expect(await task.get()).toMatchObject({ status: 'working' });
+    open();
+    expect(await task.result()).toMatchObject({ content: [{ text: 'done' }] });
   });
 });
 

@@ -44,6 +44,25 @@ describe('the owner of a task', () => {
     expect(await again.result('tasks/result', { taskId })).toMatchObject({ content: [{ text: 'secret' }] });
   });
 
+  it('may move to the modern era with its legacy tasks, if its requests declare the extension (TASK-M-010)', async () => {
+    const server = taskServer();
+    const { opened, open } = gate();
+    server.tool('slow', { task: 'allowed' }, () => opened.then(() => 'done'));
+    const old = await peerOf(server, 'ada', 'legacy');
+    const taskId = idOf(await old.result('tools/call', { name: 'slow', task: {} }));
+    const link = memory(server, undefined, { principal: 'ada' });
+    const tasks = { requests: { tools: { call: {} } } };
+    const legacyOnly = await openPeer(link, 'modern', { capabilities: { ...ALL_CAPABILITIES, tasks } });
+    for (const method of ['tasks/get', 'tasks/cancel'])
+      expect(await legacyOnly.error(method, { taskId })).toMatchObject({ code: -32021 });
+    const ada = await peerOf(server, 'ada');
+    expect(await ada.result('tasks/get', { taskId })).toMatchObject({ taskId, status: 'working' });
+    open();
+    expect(await waitFor(ada, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'done' }] },
+    });
+  });
+
   it('finds all of its tasks in pages of tasks/list (TASK-L-070, TASK-L-072)', async () => {
     const server = taskServer({ maxRunning: 1000 });
     server.tool('quick', { task: 'allowed' }, () => 'x');
