@@ -163,7 +163,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     const { added, changed, removed } = applied;
     log.info({ added, changed, removed }, 'configuration applied');
     if (later.length > 0)
-      log.warn({}, `changed, and used when the gateway is started again: ${later.join(', ')}`);
+      log.warn({}, `changed in the file, but used only after a restart of the gateway: ${later.join(', ')}`);
     return { ...applied, later, problem: undefined };
   };
   const reload = async (): Promise<ReloadReport> => {

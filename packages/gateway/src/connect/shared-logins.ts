@@ -77,7 +77,7 @@ async function takeLock(store: ClusterStore, name: string, clock: Clock): Promis
       };
     }
     if (clock.now() >= until) {
-      throw new IsthmusError('TIMED_OUT', 'Another member of the cluster works on this login for too long');
+      throw new IsthmusError('TIMED_OUT', 'Another member of the cluster has held this login for too long');
     }
     await new Promise<void>((resolve) => void clock.after(PAUSE_MS, resolve));
   }

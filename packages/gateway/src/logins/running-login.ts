@@ -108,7 +108,7 @@ export class RunningLogin {
   }
 
   cancel(): void {
-    this.#over.abort(new IsthmusError('CANCELLED', 'The login was called off', { sent: 'no' }));
+    this.#over.abort(new IsthmusError('CANCELLED', 'The login was cancelled', { sent: 'no' }));
   }
 
   /** One of them opens it. When that one is gone and has not done so, a later one may. */
