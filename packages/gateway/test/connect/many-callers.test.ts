@@ -5,6 +5,8 @@ import { type LoginRecord, loginKey } from '@isthmus/sdk/internal/oauth/store/lo
 import { expect, it } from 'vitest';
 import { ConnectDesk } from '../../src/connect/connect-desk.js';
 import { loginsOfCallers } from '../../src/connect/sealed-logins.js';
+import { CallerTokens } from '../../src/personal/caller-tokens.js';
+import { ExchangedLogin } from '../../src/personal/exchanged-login.js';
 import { ownLogins } from '../../src/personal/own-logins.js';
 import { remote } from '../support/personal-stage.js';
 
@@ -39,6 +41,42 @@ function recordOf(caller: number): LoginRecord {
     reason: undefined,
   };
 }
+
+it('10,000 callers with tokens of 1 KiB that are exchanged take less than 80 MiB, and no more of their tokens are kept', async () => {
+  const callers = new CallerTokens();
+  callers.isUsed = true;
+  const tokenOf = (kind: string, caller: number) => `${kind}-${caller}-${'x'.repeat(1000)}`;
+  const authenticate = callers.watch((request) => request.header('x-caller')!);
+  const logins: ExchangedLogin[] = [];
+  const enter = async (caller: number) => {
+    const principal = `jwt:https://login.example|user-${caller}`;
+    const headers: Record<string, string> = {
+      'x-caller': principal,
+      authorization: `Bearer ${tokenOf('own', caller)}`,
+    };
+    await authenticate({ method: 'POST', target: '/mcp', header: (name) => headers[name] });
+    const now = Date.now();
+    const granted = { refresh: undefined, expiresAt: now + 3_600_000, obtainedAt: now, scopes: [] };
+    const login = new ExchangedLogin({
+      ...{ server: 'issues', principal, clock: systemClock },
+      subject: () => callers.of(principal),
+      exchange: async () => ({ ...granted, access: tokenOf('exchanged', caller) }),
+    });
+    if (logins.length < CALLERS) logins.push(login);
+    if (!(await login.authorization()).startsWith(`Bearer exchanged-${caller}-`))
+      throw new Error('Another token');
+  };
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let caller = 0; caller < CALLERS; caller += 1) await enter(caller);
+  collect();
+  const full = process.memoryUsage().heapUsed;
+  expect((full - before) / 2 ** 20).toBeLessThan(80);
+  for (let caller = CALLERS; caller < 1.1 * CALLERS; caller += 1) await enter(caller);
+  collect();
+  expect((process.memoryUsage().heapUsed - full) / 2 ** 20).toBeLessThan(5);
+  expect([callers.size, logins.length]).toEqual([CALLERS, CALLERS]);
+});
 
 it('10,000 callers with logins of 2 KiB take less than 120 MiB, and more callers take no more', async () => {
   const logins = loginsOfCallers(undefined);

@@ -107,6 +107,11 @@ export async function registerClient(
     throw refusedRegistration(metadata.issuer, response.status, answer, redirectUri, registrationToken);
   }
   const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
+  // Both are kept with each login.
+  if (id.length > MAX_LENGTH || String(secret ?? '').length > MAX_LENGTH) {
+    const message = `${metadata.issuer} registered a client whose id or secret is longer than ${MAX_LENGTH} characters`;
+    throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
+  }
   const method = answer['token_endpoint_auth_method'];
   return {
     kind: 'registered',
@@ -177,6 +182,8 @@ async function readSecret(
     throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
   }
 }
+
+const MAX_LENGTH = 4096;
 
 /** RFC 8628. */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';

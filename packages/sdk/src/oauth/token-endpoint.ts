@@ -142,6 +142,9 @@ function toRequest({ body, headers }: { body?: unknown; headers: Record<string, 
   return { method: 'POST' as const, headers: { ...headers }, body: String(body), maxBytes: 1024 * 1024 };
 }
 
+const MAX_ACCESS = 16 * 1024;
+const MAX_REST = 32 * 1024;
+
 function toToken(token: lib.TokenEndpointResponse, now: number): GrantedToken {
   if (token.token_type !== 'bearer') {
     throw new IsthmusError(
@@ -151,6 +154,12 @@ function toToken(token: lib.TokenEndpointResponse, now: number): GrantedToken {
         sent: 'no',
       },
     );
+  }
+  const { access_token: access, refresh_token: refresh = '', scope = '' } = token;
+  // It is kept for each caller, and an access token has to fit into a header.
+  if (access.length > MAX_ACCESS || refresh.length + scope.length > MAX_REST) {
+    const message = `The token is longer than ${MAX_ACCESS} characters, or its refresh token and its scopes than ${MAX_REST}`;
+    throw new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
   }
   return {
     access: token.access_token,

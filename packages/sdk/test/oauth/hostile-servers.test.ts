@@ -180,6 +180,40 @@ describe('metadata that is hostile', () => {
     expect(chunks).toBeLessThan(10);
   });
 
+  it.each<[string, string, Record<string, unknown>, string]>([
+    [
+      'an access token',
+      `${ISSUER}/token`,
+      { access_token: 'x'.repeat(16_385) },
+      'longer than 16384 characters',
+    ],
+    ['a refresh token', `${ISSUER}/token`, { access_token: 'x', refresh_token: 'x'.repeat(32_769) }, '32768'],
+    ['scopes', `${ISSUER}/token`, { access_token: 'x', scope: 'a '.repeat(17_000) }, '32768'],
+    [
+      'the id of a client',
+      `${ISSUER}/register`,
+      { client_id: 'x'.repeat(4097) },
+      'longer than 4096 characters',
+    ],
+    [
+      'an endpoint',
+      METADATA,
+      asMetadata({ token_endpoint: `${ISSUER}/${'x'.repeat(2000)}` }),
+      '2000 characters',
+    ],
+    [
+      'a resource',
+      'https://server.example/meta',
+      { resource: `${SERVER}?${'x'.repeat(2000)}`, authorization_servers: [ISSUER] },
+      '2000 characters',
+    ],
+  ])('of any length is not kept: %s', async (_what, url, body, why) => {
+    const stage = loginStage();
+    const status = url.endsWith('/register') ? 201 : 200;
+    stage.answers.set(url, () => Response.json(body, { status }));
+    expect(await failureOf(logIn(stage))).toContain(why);
+  });
+
   it('broken JSON, a list, and a server that fails are not "nothing there"', async () => {
     for (const body of ['{"resource":', '[]', '<html>']) {
       const stage = loginStage();

@@ -2,7 +2,7 @@ import { IsthmusError } from '../../errors.js';
 import { toldText } from '../login-status.js';
 import type { AddressRule } from './addresses.js';
 import type { OAuthHttp } from './oauth-http.js';
-import { readDocument, stringsOf } from './protected-resource.js';
+import { MAX_URL, readDocument, stringsOf } from './protected-resource.js';
 
 /** What an authorization server publishes about itself (RFC 8414, OpenID Connect Discovery): the part that a login needs. */
 export interface AuthorizationServerMetadata {
@@ -109,8 +109,7 @@ function toMetadata(document: Record<string, unknown>, rule: AddressRule): Autho
   const endpoint = (name: string): string | undefined => {
     const value = document[name];
     if (value === undefined || value === null) return undefined;
-    const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-    const why = url ? rule.refuses(url) : 'it is not a URL';
+    const why = addressProblem(value, rule);
     if (why) throw refused(`The ${name} of ${String(document['issuer'])} cannot be used: ${why}`);
     return value as string;
   };
@@ -131,6 +130,12 @@ function toMetadata(document: Record<string, unknown>, rule: AddressRule): Autho
     sendsIssuer: document['authorization_response_iss_parameter_supported'] === true,
     hasS256: stringsOf(document['code_challenge_methods_supported'])?.includes('S256') ?? false,
   };
+}
+
+/** Why something cannot be the address of an endpoint. */
+function addressProblem(value: unknown, rule: AddressRule): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return 'it is not a URL';
+  return value.length > MAX_URL ? `it is longer than ${MAX_URL} characters` : rule.refuses(new URL(value));
 }
 
 function text(value: unknown): string | undefined {

@@ -85,6 +85,7 @@ function toMetadata(document: Record<string, unknown>, from: URL): ProtectedReso
     resource_name: name,
   } = document;
   if (typeof resource !== 'string') throw invalid(from, 'it has no resource');
+  if (resource.length > MAX_URL) throw invalid(from, `its resource is longer than ${MAX_URL} characters`);
   const authorizationServers = stringsOf(servers);
   if (!authorizationServers || authorizationServers.length === 0) {
     throw invalid(from, 'it names no authorization server');
@@ -120,6 +121,8 @@ function invalid(from: URL, why: string): IsthmusError {
 }
 
 const MAX_NAMED = 3;
+/** It is kept with the login. */
+export const MAX_URL = 2000;
 
 /** Only servers of 2025-03-26 look at it. */
 const NEWEST = '2026-07-28';
