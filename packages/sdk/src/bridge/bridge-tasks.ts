@@ -68,10 +68,10 @@ export class BridgeTasks {
     if (upstream.tasks === 'extension') return { ...ALLOWED, afterMs: promoteAfterMs };
     if (upstream.tasks === 'legacy') {
       const support = tools.taskSupport(params['name'], peer.principal);
-      // The list may have been read before this process began. A server that refuses the plain call is asked for a task.
+      // The list may have been read before this process began.
       const isUnknown = !tools.isKnown(peer.principal);
       if (support !== undefined || (isUnknown && peer.era === 'legacy')) return { ...ALLOWED, afterMs: 0 };
-      // The task begins if the server has begun one.
+      // The list is read then, and the task begins if the server has begun one.
       if (isUnknown) return { ...ALLOWED, afterMs: promoteAfterMs };
     }
     return promoteAfterMs === undefined ? undefined : { ...ALLOWED, afterMs: promoteAfterMs };

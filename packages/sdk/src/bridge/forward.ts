@@ -10,6 +10,7 @@ import { carriedPage, carriedParams, type ForwardContext, ForwardedCall } from '
 import {
   againIfTaskOnly,
   followUpstreamTask,
+  readTools,
   refusedFor,
   runAsTask,
   serverAnswerIn,
@@ -54,6 +55,8 @@ class Forwarding implements ResultListener {
   #connection: TenantCaller | undefined;
   #out: ForwardedCall | undefined;
   #began = 0;
+  /** The list of tools was read for this call. */
+  #hasRead = false;
 
   constructor(call: Call, session: UpstreamSession, context: ForwardContext) {
     this.#call = call;
@@ -80,8 +83,10 @@ class Forwarding implements ResultListener {
       const params = carriedParams(call, era);
       if (era === 'modern') continueRound(call, params);
       else refuseLegacy(call);
-      if (era === 'legacy' && isTask(call, context)) {
-        return this.#follow(runAsTask(call, params, session, context));
+      if (era === 'legacy') {
+        if (!this.#hasRead && mustReadTools(call, context)) return this.#readTools(connection);
+        if (isTask(call, context, this.#hasRead))
+          return this.#follow(runAsTask(call, params, session, context));
       }
       this.#out = new ForwardedCall(call, params, session.owner, context);
       this.#began = session.caller.now();
@@ -89,6 +94,14 @@ class Forwarding implements ResultListener {
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  /** Without the list the call is a plain one. */
+  #readTools(connection: TenantCaller): void {
+    this.#hasRead = true;
+    readTools(this.#call, this.#session, this.#context)
+      .catch(() => {})
+      .then(() => this.begin(connection));
   }
 
   /** The upstream has answered. */
@@ -229,11 +242,21 @@ async function callDifferently(
   throw error;
 }
 
-/** Whether a legacy upstream is asked to run the call as a task. */
-function isTask({ method, params, peer, task }: Call, { upstream, tools }: ForwardContext): boolean {
+/** Whether a legacy upstream is asked to run the call as a task. `isOpen`: the call can still become a task. */
+function isTask(
+  { method, params, peer, task }: Call,
+  { upstream, tools }: ForwardContext,
+  isOpen: boolean,
+): boolean {
   if (upstream.tasks !== 'legacy' || method !== 'tools/call') return false;
   const support = tools.taskSupport(params['name'], peer.principal);
-  return support === 'required' || (support === 'optional' && task?.id !== undefined);
+  return support === 'required' || (support === 'optional' && (isOpen || task?.id !== undefined));
+}
+
+/** The client takes a task, and the list that says which tools run as tasks was not read in this process. */
+function mustReadTools({ method, peer, task }: Call, { upstream, tools }: ForwardContext): boolean {
+  if (upstream.tasks !== 'legacy' || method !== 'tools/call') return false;
+  return task !== undefined && task.id === undefined && !tools.isKnown(peer.principal);
 }
 
 /** Whether a tool error may mean that the tool runs only as a task: the list of tools has not been read. */

@@ -46,21 +46,29 @@ export async function againIfTaskOnly(
   session: UpstreamSession,
   context: ForwardContext,
 ): Promise<JsonObject> {
-  const { tools } = context;
-  const request = requestsOf(call, session, context, undefined);
   try {
-    let cursor: unknown;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const list = await request('tools/list', cursor === undefined ? {} : { cursor });
-      tools.learn(list, call.peer);
-      cursor = list['nextCursor'];
-      if (cursor === undefined) break;
-    }
+    await readTools(call, session, context);
   } catch {
     return refused;
   }
-  const isTaskOnly = tools.taskSupport(params['name'], call.peer.principal) === 'required';
+  const isTaskOnly = context.tools.taskSupport(params['name'], call.peer.principal) === 'required';
   return isTaskOnly ? runAsTask(call, params, session, context) : refused;
+}
+
+/** Reads the list of tools for the client of a call. It says which tools run as tasks. */
+export async function readTools(
+  call: Call,
+  session: UpstreamSession,
+  context: ForwardContext,
+): Promise<void> {
+  const request = requestsOf(call, session, context, undefined);
+  let cursor: unknown;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const list = await request('tools/list', cursor === undefined ? {} : { cursor });
+    context.tools.learn(list, call.peer);
+    cursor = list['nextCursor'];
+    if (cursor === undefined) break;
+  }
 }
 
 const MAX_PAGES = 100;

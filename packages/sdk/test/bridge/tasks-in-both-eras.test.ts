@@ -180,8 +180,6 @@ describe.each(CELLS)('a task of a %s client that has left, at a %s server,', (er
       const elicit = () => ({ action: 'accept' as const, content: { pick: 'B' } });
       const client = await connect(front, { mode: era, cache: false, answers: { elicit } });
       clients.push(client);
-      // The list says which tools of a legacy server run as tasks.
-      await client.listTools();
       return client;
     };
     return { bridge, connected };
