@@ -73,10 +73,10 @@ export const mediaBlock: Shape = object({
 const embedded = object({ resource: resourceContents, 'annotations?': annotations, '_meta?': itemMeta });
 
 /** The page on prompts also requires a media type (PROMPT-007). */
-const embeddedInPrompt = all(embedded, (value, path, ground) => {
+const embeddedInPrompt = all(embedded, (value, path, context) => {
   if (!isJsonObject(value) || !isJsonObject(value['resource'])) return;
   if (value['resource']['mimeType'] !== undefined) return;
-  ground.complaints.push({
+  context.complaints.push({
     path: `${path}.resource.mimeType`,
     expected: 'a media type',
     got: inWords(undefined),

@@ -107,12 +107,12 @@ const code: Shape = (value, path, { revision, complaints }) => {
     });
 };
 
-const data: Shape = (value, path, ground) => {
+const data: Shape = (value, path, context) => {
   if (!isJsonObject(value)) return;
   const given = value['code'] as number;
-  if (ground.revision >= '2026-07-28') MODERN_DATA[given]?.(value['data'], `${path}.data`, ground);
-  else if (ground.revision === '2025-11-25' && given === ErrorCode.LegacyUrlElicitationRequired)
-    object({ elicitations: list(requiredVisit) })(value['data'], `${path}.data`, ground);
+  if (context.revision >= '2026-07-28') MODERN_DATA[given]?.(value['data'], `${path}.data`, context);
+  else if (context.revision === '2025-11-25' && given === ErrorCode.LegacyUrlElicitationRequired)
+    object({ elicitations: list(requiredVisit) })(value['data'], `${path}.data`, context);
 };
 
 export const error: Shape = all(members, code, data);

@@ -33,10 +33,10 @@ const news = since('2026-07-28', object({ _meta: streamMeta }), optional(object(
 const KNOWN: Readonly<Record<string, Known>> = {
   'notifications/cancelled': {
     since: '2024-11-05',
-    params: all(object({ 'reason?': string }), (value, path, ground) => {
+    params: all(object({ 'reason?': string }), (value, path, context) => {
       // In 2025-11-25 it may be absent, because of tasks (CANC-016).
-      const optional = ground.revision === '2025-11-25';
-      object({ [optional ? 'requestId?' : 'requestId']: stringOrInteger })(value, path, ground);
+      const optional = context.revision === '2025-11-25';
+      object({ [optional ? 'requestId?' : 'requestId']: stringOrInteger })(value, path, context);
     }),
   },
   'notifications/progress': {
@@ -86,8 +86,8 @@ const OF_CLIENTS: readonly string[] = ['notifications/initialized', 'notificatio
 /** Of an unknown method, only the common members are judged. */
 export function notificationShape(method: string): Shape {
   const known = Object.hasOwn(KNOWN, method) ? KNOWN[method] : undefined;
-  return (value, path, ground) => {
-    const { revision, complaints } = ground;
+  return (value, path, context) => {
+    const { revision, complaints } = context;
     const foreign = known && (revision < known.since || (known.until ?? revision) < revision);
     if (foreign || OF_CLIENTS.includes(method)) {
       complaints.push({
@@ -97,13 +97,13 @@ export function notificationShape(method: string): Shape {
       });
       return;
     }
-    known?.params(value, path, ground);
-    optional(object({ '_meta?': notificationMeta }))(value, path, ground);
+    known?.params(value, path, context);
+    optional(object({ '_meta?': notificationMeta }))(value, path, context);
   };
 }
 
 function optional(shape: Shape): Shape {
-  return (value, path, ground) => {
-    if (value !== undefined) shape(value, path, ground);
+  return (value, path, context) => {
+    if (value !== undefined) shape(value, path, context);
   };
 }

@@ -13,7 +13,6 @@ import {
   by,
   choice,
   count,
-  type Ground,
   integer,
   inWords,
   list,
@@ -24,6 +23,7 @@ import {
   only,
   type Revision,
   type Shape,
+  type ShapeContext,
   since,
   string,
 } from './shape.js';
@@ -57,12 +57,12 @@ const arrayField = object({
   ...named,
   'minItems?': count,
   'maxItems?': count,
-  items: (value, path, ground) => {
+  items: (value, path, context) => {
     const titled = isJsonObject(value) && value['anyOf'] !== undefined;
     const shape = titled
       ? object({ anyOf: titledChoices })
       : object({ type: oneOf('string'), enum: list(string) });
-    shape(value, path, ground);
+    shape(value, path, context);
   },
   'default?': list(string),
 });
@@ -86,22 +86,22 @@ const form = object({
 });
 
 /** `elicitationId` exists only in 2025-11-25. */
-const visit: Shape = all(object({ message: string, url: uri }), (value, path, ground) => {
-  if (ground.revision === '2025-11-25') object({ elicitationId: string })(value, path, ground);
+const visit: Shape = all(object({ message: string, url: uri }), (value, path, context) => {
+  if (context.revision === '2025-11-25') object({ elicitationId: string })(value, path, context);
 });
 
 /** Without a mode it is a form. Modes came with 2025-11-25. */
-const elicitationParams: Shape = (value, path, ground) => {
+const elicitationParams: Shape = (value, path, context) => {
   const mode = isJsonObject(value) ? value['mode'] : undefined;
-  if (ground.revision < '2025-11-25' || mode === undefined || mode === 'form') form(value, path, ground);
-  else if (mode === 'url') visit(value, path, ground);
-  else refuseMode(mode, path, ground);
+  if (context.revision < '2025-11-25' || mode === undefined || mode === 'form') form(value, path, context);
+  else if (mode === 'url') visit(value, path, context);
+  else refuseMode(mode, path, context);
 };
 
 /** An entry of `data.elicitations` in error -32042. */
 export const requiredVisit: Shape = all(object({ mode: oneOf('url') }), visit);
 
-function refuseMode(mode: unknown, path: string, { complaints }: Ground): void {
+function refuseMode(mode: unknown, path: string, { complaints }: ShapeContext): void {
   complaints.push({ path: below(path, 'mode'), expected: choice(['form', 'url']), got: inWords(mode) });
 }
 
@@ -122,9 +122,9 @@ const block = by('type', (revision) => ({
 }));
 
 /** One block, or an array of them from 2025-11-25 on. */
-const content: Shape = (value, path, ground) => {
-  const many = ground.revision >= '2025-11-25' && Array.isArray(value);
-  (many ? list(block) : block)(value, path, ground);
+const content: Shape = (value, path, context) => {
+  const many = context.revision >= '2025-11-25' && Array.isArray(value);
+  (many ? list(block) : block)(value, path, context);
 };
 
 const message = object({ role, content, '_meta?': itemMeta });
@@ -148,7 +148,7 @@ const samplingParams: Shape = object({
 });
 
 /** The message after tool uses has a result for each of them (SAMP-008) and nothing else (SAMP-007). */
-function toolTurns(messages: unknown, path: string, { complaints }: Ground): void {
+function toolTurns(messages: unknown, path: string, { complaints }: ShapeContext): void {
   if (!Array.isArray(messages)) return;
   messages.forEach((each, index) => {
     const blocks = blocksOf(each);
@@ -208,8 +208,8 @@ const OF_CLIENTS =
 
 export function serverRequestShape(method: string): Shape {
   const known = Object.hasOwn(KNOWN, method) ? KNOWN[method] : undefined;
-  return (value, path, ground) => {
-    const { revision, complaints } = ground;
+  return (value, path, context) => {
+    const { revision, complaints } = context;
     if (revision >= '2026-07-28') {
       complaints.push({ path: 'method', expected: 'no request from a server', got: inWords(method) });
       return;
@@ -222,7 +222,7 @@ export function serverRequestShape(method: string): Shape {
       });
       return;
     }
-    known?.params(value, path, ground);
-    if (value !== undefined) object({ '_meta?': requestMeta })(value, path, ground);
+    known?.params(value, path, context);
+    if (value !== undefined) object({ '_meta?': requestMeta })(value, path, context);
   };
 }

@@ -52,9 +52,9 @@ const COMPLETE: Readonly<Record<string, Shape>> = {
   'resources/list': page({ resources: list(resource) }),
   'resources/templates/list': page({ resourceTemplates: list(resourceTemplate) }),
   'prompts/list': page({ prompts: list(prompt) }),
-  'tools/call': (value, path, ground) => {
-    const asTask = ground.revision === '2025-11-25' && isJsonObject(value) && value['task'] !== undefined;
-    (asTask ? object({ task }) : callResult)(value, path, ground);
+  'tools/call': (value, path, context) => {
+    const asTask = context.revision === '2025-11-25' && isJsonObject(value) && value['task'] !== undefined;
+    (asTask ? object({ task }) : callResult)(value, path, context);
   },
   'resources/read': all(cacheable, object({ contents: list(resourceContents) })),
   'prompts/get': object({
@@ -93,11 +93,11 @@ export function resultShape(method: string, revision: Revision): Shape {
   const kinds: Record<string, Shape> = { complete };
   if (MAY_ASK.includes(method)) kinds['input_required'] = interim;
   if (method === 'tools/call') kinds['task'] = extensionTask;
-  return (value, path, ground) => {
+  return (value, path, context) => {
     const kind = isJsonObject(value) ? value['resultType'] : undefined;
     const shape = typeof kind === 'string' ? named(kinds, kind) : undefined;
-    if (isJsonObject(value)) oneOf(...Object.keys(kinds))(kind, `${path}.resultType`, ground);
-    all(shape ?? complete, base)(value, path, ground);
+    if (isJsonObject(value)) oneOf(...Object.keys(kinds))(kind, `${path}.resultType`, context);
+    all(shape ?? complete, base)(value, path, context);
   };
 }
 

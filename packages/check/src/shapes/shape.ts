@@ -3,17 +3,17 @@ import type { LegacyRevision, ModernRevision } from '@isthmus/sdk/internal/era/r
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
 export type Revision = LegacyRevision | ModernRevision;
-export interface Ground {
+export interface ShapeContext {
   readonly revision: Revision;
   readonly complaints: Complaint[];
 }
-export type Shape = (value: unknown, path: string, ground: Ground) => void;
+export type Shape = (value: unknown, path: string, context: ShapeContext) => void;
 
 export function judge(shape: Shape, value: unknown, path: string, revision: Revision): Complaint[] {
-  const ground: Ground = { revision, complaints: [] };
-  shape(value, path, ground);
+  const context: ShapeContext = { revision, complaints: [] };
+  shape(value, path, context);
   // Two shapes of the same value report a missing value twice.
-  return [...new Map(ground.complaints.map((each) => [complaintText(each), each])).values()];
+  return [...new Map(context.complaints.map((each) => [complaintText(each), each])).values()];
 }
 
 /** A short description of a value: `nothing`, `"abc"`, `3`, `an array`. */
@@ -64,27 +64,27 @@ export function oneOf(...words: readonly string[]): Shape {
 }
 
 export function list(item: Shape, atMost = Number.POSITIVE_INFINITY): Shape {
-  return (value, path, ground) => {
+  return (value, path, context) => {
     if (!Array.isArray(value)) {
-      ground.complaints.push({ path, expected: 'an array', got: inWords(value) });
+      context.complaints.push({ path, expected: 'an array', got: inWords(value) });
       return;
     }
     value.forEach((each, index) => {
-      item(each, `${path}[${index}]`, ground);
+      item(each, `${path}[${index}]`, context);
     });
     if (value.length <= atMost) return;
-    ground.complaints.push({ path, expected: `${atMost} items or fewer`, got: String(value.length) });
+    context.complaints.push({ path, expected: `${atMost} items or fewer`, got: String(value.length) });
   };
 }
 
 /** An object whose members all have the same shape. `name` judges each key. */
 export function map(item: Shape, name?: Shape): Shape {
-  return (value, path, ground) => {
-    anyObject(value, path, ground);
+  return (value, path, context) => {
+    anyObject(value, path, context);
     if (!isJsonObject(value)) return;
     for (const [key, each] of Object.entries(value)) {
-      name?.(key, path, ground);
-      item(each, below(path, key), ground);
+      name?.(key, path, context);
+      item(each, below(path, key), context);
     }
   };
 }
@@ -95,45 +95,45 @@ export function object(members: Readonly<Record<string, Shape>>): Shape {
     const optional = name.endsWith('?');
     return { key: optional ? name.slice(0, -1) : name, optional, shape };
   });
-  return (value, path, ground) => {
-    anyObject(value, path, ground);
+  return (value, path, context) => {
+    anyObject(value, path, context);
     if (!isJsonObject(value)) return;
     for (const { key, optional, shape } of parts) {
       const member = Object.hasOwn(value, key) ? value[key] : undefined;
-      if (member !== undefined || !optional) shape(member, below(path, key), ground);
+      if (member !== undefined || !optional) shape(member, below(path, key), context);
     }
   };
 }
 
 export function all(...shapes: readonly Shape[]): Shape {
-  return (value, path, ground) => {
-    for (const shape of shapes) shape(value, path, ground);
+  return (value, path, context) => {
+    for (const shape of shapes) shape(value, path, context);
   };
 }
 
 /** Applies since this revision. Before it, `before` applies, or any value is allowed. */
 export function since(revision: Revision, shape: Shape, before?: Shape): Shape {
-  return (value, path, ground) => {
-    (ground.revision >= revision ? shape : before)?.(value, path, ground);
+  return (value, path, context) => {
+    (context.revision >= revision ? shape : before)?.(value, path, context);
   };
 }
 
 /** Applies only in this revision. */
 export function only(revision: Revision, shape: Shape): Shape {
-  return (value, path, ground) => {
-    if (ground.revision === revision) shape(value, path, ground);
+  return (value, path, context) => {
+    if (context.revision === revision) shape(value, path, context);
   };
 }
 
 /** The value of a member selects the shape: `kinds` has a shape for each value in a revision. */
 export function by(member: string, kinds: (revision: Revision) => Readonly<Record<string, Shape>>): Shape {
-  return (value, path, ground) => {
-    anyObject(value, path, ground);
+  return (value, path, context) => {
+    anyObject(value, path, context);
     if (!isJsonObject(value)) return;
-    const known = kinds(ground.revision);
+    const known = kinds(context.revision);
     const kind = value[member];
-    oneOf(...Object.keys(known))(kind, below(path, member), ground);
-    if (typeof kind === 'string' && Object.hasOwn(known, kind)) known[kind]?.(value, path, ground);
+    oneOf(...Object.keys(known))(kind, below(path, member), context);
+    if (typeof kind === 'string' && Object.hasOwn(known, kind)) known[kind]?.(value, path, context);
   };
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ClientFacts, Opinion } from '../checks/check.js';
 import { skip } from '../checks/check.js';
 import type { Head, View } from '../view.js';
-import { parseObject } from './stage/issuer.js';
+import { parseObject } from './servers/issuer.js';
 
 /** A request of a login: for metadata, a registration, a page, or a token. */
 export interface SeenLoginRequest {
@@ -18,12 +18,12 @@ export interface SeenLoginRequest {
   readonly params: URLSearchParams;
   readonly json: JsonObject;
   readonly body: string;
-  /** What the stage answered. */
+  /** What the server answered. */
   readonly answer: JsonObject;
   readonly answeredAt: number;
 }
 
-/** The login of one run, as the stage saw it. */
+/** The login of one run, as its servers saw it. */
 export interface LoginView {
   readonly requests: readonly SeenLoginRequest[];
   of(kind: SeenLoginRequest['kind']): readonly SeenLoginRequest[];

@@ -5,7 +5,7 @@ import { describeExit } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Over, Scenario, Step } from '../model.js';
-import type { StageBrowser } from './stage-browser.js';
+import type { RecordingBrowser } from './recording-browser.js';
 
 /** The server of one run, as the client gets it. */
 export interface ScriptedServer {
@@ -21,7 +21,7 @@ export interface ScriptedServer {
   /** The client has to log in: what MCP_LOGIN has. */
   readonly login: JsonObject | undefined;
   /** The programs that open pages, for clients that log in. */
-  readonly browser: StageBrowser | undefined;
+  readonly browser: RecordingBrowser | undefined;
   /** A folder of this run. It is removed afterwards. */
   readonly folder: string;
   readonly boundMs: number;

@@ -11,7 +11,7 @@ import { type HttpScriptedServer, playOverHttp } from '../scripted/http-server.j
 import { createRecorder, openLives, type Recorder, readRecord } from '../scripted/record.js';
 import { playOnStdio } from '../scripted/stdio-server.js';
 import { DEFAULT_STEPS, type Pipes, type Player } from './player.js';
-import { findStored, prepareBrowser, RECORD } from './stage-browser.js';
+import { findStored, prepareBrowser, RECORD } from './recording-browser.js';
 
 interface RunSettings {
   /** The time limit of the client. Default 90 s. */

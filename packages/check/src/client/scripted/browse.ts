@@ -1,7 +1,7 @@
 import type { Recorder } from './record.js';
 
 /**
- * The browser of the stage: opens a page and follows its redirects, as the browser of a user does. It asks only this
+ * The browser of a run: opens a page and follows its redirects, as the browser of a user does. It asks only this
  * machine. What comes of it is seen by the servers.
  */
 export async function browse(url: string, record: Recorder): Promise<void> {

@@ -5,7 +5,7 @@ import type { View } from '../../view.js';
 import { challengeOf, loginIn, NO_LOGIN, type SeenLoginRequest } from '../login-view.js';
 import { FORGED_CODE, FORGED_TEXT } from '../scenarios/authorization.js';
 import { LOGIN_NAMES } from '../scenarios/index.js';
-import { originOf } from '../stage/protected-server.js';
+import { originOf } from '../servers/protected-server.js';
 import { each, loginCheck, stopsBefore } from './outcomes.js';
 
 /** The client redeems no code of a response that is not the one it waits for. */

@@ -3,8 +3,8 @@ import { fail, pass, skip } from '../../checks/check.js';
 import type { View } from '../../view.js';
 import { loginIn, NO_LOGIN } from '../login-view.js';
 import { LOGIN_NAMES } from '../scenarios/index.js';
-import { type MetadataForm, metadataPath } from '../stage/issuer.js';
-import { PATH_FORM, ROOT_FORM } from '../stage/protected-server.js';
+import { type MetadataForm, metadataPath } from '../servers/issuer.js';
+import { PATH_FORM, ROOT_FORM } from '../servers/protected-server.js';
 import { each, loginCheck, logsIn, stopsBefore } from './outcomes.js';
 
 const RESOURCE_SCENARIOS = ['login-metadata-named', 'login-metadata-path', 'login-metadata-root'];

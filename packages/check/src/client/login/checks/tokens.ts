@@ -4,8 +4,8 @@ import type { Head, View } from '../../view.js';
 import { loginIn, NO_LOGIN } from '../login-view.js';
 import { LOGIN_NAMES } from '../scenarios/index.js';
 import { FIRST_SCOPE, SPECIAL } from '../scenarios/tokens.js';
-import { wordsOf } from '../stage/issuer.js';
-import { READ, WRITE } from '../stage/protected-server.js';
+import { wordsOf } from '../servers/issuer.js';
+import { READ, WRITE } from '../servers/protected-server.js';
 import { each, loginCheck, logsIn } from './outcomes.js';
 
 const OFFLINE = 'offline_access';

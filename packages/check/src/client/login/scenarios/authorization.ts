@@ -1,5 +1,5 @@
 import type { Scenario } from '../../model.js';
-import { PATH_FORM, resourceDocument } from '../stage/protected-server.js';
+import { PATH_FORM, resourceDocument } from '../servers/protected-server.js';
 import { login, RIGHT, WRONG } from './metadata.js';
 
 /** What an attacker writes into an error that is not his to send. */

@@ -1,16 +1,16 @@
 import type { Scenario, Script } from '../../model.js';
 import { legacy } from '../../scenarios/base-servers.js';
-import type { IssuerBehaviour, MetadataForm } from '../stage/issuer.js';
+import type { IssuerBehaviour, MetadataForm } from '../servers/issuer.js';
 import {
   challengeFor,
-  type LoginStage,
   NAMED_FORM,
   PATH_FORM,
+  type ProtectedServerBehaviour,
   protectedServer,
   READ,
   ROOT_FORM,
   resourceDocument,
-} from '../stage/protected-server.js';
+} from '../servers/protected-server.js';
 
 export const BOTH_ERAS = ['modern', 'legacy'] as const;
 
@@ -18,7 +18,7 @@ export const BOTH_ERAS = ['modern', 'legacy'] as const;
 export function login(
   name: string,
   title: string,
-  stage: () => LoginStage,
+  behaviour: () => ProtectedServerBehaviour,
   more: Partial<Pick<Scenario, 'serves' | 'login'>> = {},
 ): Scenario {
   return {
@@ -27,7 +27,7 @@ export function login(
     over: ['http'],
     serves: BOTH_ERAS,
     login: () => ({}),
-    open: (): Script => protectedServer(stage()),
+    open: (): Script => protectedServer(behaviour()),
     ...more,
   };
 }

@@ -1,14 +1,14 @@
 import type { Scenario } from '../../model.js';
 import { MCP_PATH } from '../../scripted/script.js';
 import {
+  type AuthorizationRefusal,
   challengeFor,
   PATH_FORM,
   READ,
   resourceDocument,
-  type StageRefusal,
   unauthorized,
   WRITE,
-} from '../stage/protected-server.js';
+} from '../servers/protected-server.js';
 import { login } from './metadata.js';
 
 /** The credentials that a client is given for the scenarios that need them. */
@@ -112,7 +112,7 @@ export const TOKEN_SCENARIOS: readonly Scenario[] = [
   ),
 ];
 
-function insufficient(origin: string): StageRefusal {
+function insufficient(origin: string): AuthorizationRefusal {
   const challenge = `Bearer error="insufficient_scope", scope="${WRITE}", resource_metadata="${origin}${PATH_FORM}"`;
   return { status: 403, headers: { 'www-authenticate': challenge } };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AsideRequest } from '../../scripted/script.js';
 
-/** An authorization server on the stage. It shows no page: the authorization endpoint redirects at once. */
+/** A scripted authorization server. It shows no page: the authorization endpoint redirects at once. */
 export interface IssuerBehaviour {
   /** The path of its issuer; empty for none. */
   readonly path?: string;

@@ -6,7 +6,7 @@ import { browse } from '../scripted/browse.js';
 import type { Recorder } from '../scripted/record.js';
 
 /** The browser that a client finds during a run. */
-export interface StageBrowser {
+export interface RecordingBrowser {
   /** For clients in this process. */
   readonly open: (url: string) => Promise<void>;
   /** For clients that are commands. */
@@ -22,7 +22,11 @@ const COMMANDS = ['xdg-open', 'open', 'gio', 'sensible-browser', 'x-www-browser'
  * Puts programs in the place of the browser, so that pages open without a person. Windows has no such place: there a client
  * has to open the page itself.
  */
-export async function prepareBrowser(folder: string, file: string, record: Recorder): Promise<StageBrowser> {
+export async function prepareBrowser(
+  folder: string,
+  file: string,
+  record: Recorder,
+): Promise<RecordingBrowser> {
   const open = (url: string) => browse(url, record);
   if (process.platform === 'win32') return { open, env: {} };
   const programs = join(folder, 'browser');
@@ -69,6 +73,6 @@ export async function findStored(
   return found;
 }
 
-/** What the stage itself writes. */
+/** What the check itself writes. */
 export const RECORD = 'record.jsonl';
 const LARGEST = 4 * 1024 * 1024;

@@ -5,28 +5,28 @@ import { type AsideRequest, isMcpPath, MCP_PATH } from '../../scripted/script.js
 import { createIssuer, type Issuer, type IssuerBehaviour, send } from './issuer.js';
 
 /** What a scripted server with authorization is like. */
-export interface LoginStage {
+export interface ProtectedServerBehaviour {
   /** The MCP server behind it. Default: a correct server of both eras. */
   readonly server?: () => Script;
   /** The first one is the one that the metadata names. Default: one without a path. */
   readonly issuers?: readonly IssuerBehaviour[];
   /** Paths of protected resource metadata, and what is there. Default: the well-known path of the server. */
-  readonly resources?: Readonly<Record<string, (about: StageAbout) => JsonObject>>;
+  readonly resources?: Readonly<Record<string, (about: ServedSoFar) => JsonObject>>;
   /** The value of WWW-Authenticate. */
-  readonly challenge?: (about: StageAbout) => string;
+  readonly challenge?: (about: ServedSoFar) => string;
   /** Whether a request with a token of an issuer is refused. Default: never. */
-  readonly refuses?: (request: AdmittedRequest) => StageRefusal | undefined;
+  readonly refuses?: (request: AdmittedRequest) => AuthorizationRefusal | undefined;
   /** Other requests that are not MCP. Returns whether it answered. */
   readonly aside?: (request: AsideRequest) => boolean;
 }
 
-export interface StageAbout {
+export interface ServedSoFar {
   readonly origin: string;
   /** Messages with a good token so far, by method. */
   readonly served: ReadonlyMap<string, number>;
 }
 
-interface AdmittedRequest extends StageAbout {
+interface AdmittedRequest extends ServedSoFar {
   readonly method: string;
   readonly token: string;
   /** The path of the issuer of the token. */
@@ -34,7 +34,7 @@ interface AdmittedRequest extends StageAbout {
   readonly scopes: readonly string[];
 }
 
-export interface StageRefusal {
+export interface AuthorizationRefusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -44,12 +44,12 @@ export const ROOT_FORM = '/.well-known/oauth-protected-resource';
 /** A place that only a challenge can name. */
 export const NAMED_FORM = '/custom/metadata.json';
 
-/** The scopes that a stage uses: for its lists, and for its calls. */
+/** The scopes of a protected server: for its lists, and for its calls. */
 export const READ = 'mcp:read';
 export const WRITE = 'mcp:write';
 
 /** A correct document, for a server whose authorization server has this path. */
-export function resourceDocument({ origin }: Pick<StageAbout, 'origin'>, issuer = ''): JsonObject {
+export function resourceDocument({ origin }: Pick<ServedSoFar, 'origin'>, issuer = ''): JsonObject {
   return {
     resource: `${origin}${MCP_PATH}`,
     authorization_servers: [`${origin}${issuer}`],
@@ -59,25 +59,28 @@ export function resourceDocument({ origin }: Pick<StageAbout, 'origin'>, issuer 
 }
 
 /** A correct challenge for a request without a token. */
-export function challengeFor({ origin }: Pick<StageAbout, 'origin'>, metadata = PATH_FORM): string {
+export function challengeFor({ origin }: Pick<ServedSoFar, 'origin'>, metadata = PATH_FORM): string {
   return `Bearer scope="${READ}", resource_metadata="${origin}${metadata}"`;
 }
 
 /** An MCP server that wants a token, with its authorization servers on the same port. */
-export function protectedServer(stage: LoginStage = {}): Script {
-  const inner = stage.server?.() ?? dual();
-  const issuers = (stage.issuers ?? [{}]).map(createIssuer);
-  const resources = stage.resources ?? {
+export function protectedServer(behaviour: ProtectedServerBehaviour = {}): Script {
+  const inner = behaviour.server?.() ?? dual();
+  const issuers = (behaviour.issuers ?? [{}]).map(createIssuer);
+  const resources = behaviour.resources ?? {
     [PATH_FORM]: (about) => resourceDocument(about, issuers[0]?.path),
   };
   const served = new Map<string, number>();
-  const refusalOf = (method: string, headers: Readonly<Record<string, string>>): StageRefusal | undefined => {
+  const refusalOf = (
+    method: string,
+    headers: Readonly<Record<string, string>>,
+  ): AuthorizationRefusal | undefined => {
     const about = { origin: originOf(headers), served };
     const token = /^bearer +(.+)$/i.exec(headers['authorization'] ?? '')?.[1] ?? '';
     const issuer = issuers.find((each) => each.scopesOf(token) !== undefined);
-    if (!issuer) return unauthorized(stage.challenge?.(about) ?? challengeFor(about));
+    if (!issuer) return unauthorized(behaviour.challenge?.(about) ?? challengeFor(about));
     const scopes = issuer.scopesOf(token) ?? [];
-    const refusal = stage.refuses?.({ ...about, method, token, issuer: issuer.path, scopes });
+    const refusal = behaviour.refuses?.({ ...about, method, token, issuer: issuer.path, scopes });
     if (!refusal) served.set(method, (served.get(method) ?? 0) + 1);
     return refusal;
   };
@@ -96,22 +99,22 @@ export function protectedServer(stage: LoginStage = {}): Script {
       return true;
     },
     aside: (request) =>
-      stage.aside?.(request) || publish(request, resources, served) || ask(request, issuers),
+      behaviour.aside?.(request) || publish(request, resources, served) || ask(request, issuers),
   };
 }
 
-export function unauthorized(challenge: string): StageRefusal {
+export function unauthorized(challenge: string): AuthorizationRefusal {
   return { status: 401, headers: { 'www-authenticate': challenge } };
 }
 
-/** Requests may come by another name of the same address. The stage has one. */
+/** Requests may come by another name of the same address. The protected server has one. */
 export function originOf(headers: Readonly<Record<string, string>>): string {
   return `http://127.0.0.1:${/:(\d+)$/.exec(headers['host'] ?? '')?.[1] ?? ''}`;
 }
 
 function publish(
   request: AsideRequest,
-  resources: NonNullable<LoginStage['resources']>,
+  resources: NonNullable<ProtectedServerBehaviour['resources']>,
   served: ReadonlyMap<string, number>,
 ): boolean {
   const document = resources[request.path.split('?')[0] ?? ''];
