@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthServerOptions } from '@isthmus/gateway/internal/auth/auth-server.js';
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
+import { Command } from 'commander';
+import { readAuthOptions } from 'isthmus/internal/serve/access/auth-options.js';
+import { addServeOptions, type ServeCommandOptions } from 'isthmus/internal/serve/serve-options.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bearer, guarded } from '../../packages/gateway/test/support/auth.js';
 import { callAs, questionIn, Visitor } from '../../packages/gateway/test/support/connect-page.js';
@@ -27,7 +31,29 @@ interface Behaviour {
   readonly without?: readonly string[];
   /** The audience of its tokens. */
   readonly audience?: string;
+  /** Its issuer ends with a slash. */
+  readonly hasSlash?: boolean;
 }
+
+/** What the line of `isthmus serve` in docs/enterprise.md says for a product, as the command reads it. */
+function recipe(product: string, applicationId = ''): Partial<AuthServerOptions> {
+  const [, line = ''] =
+    new RegExp(`### ${product}\\n[^#]*?\`\`\`sh\\nisthmus serve (.*?)\`\`\``, 's').exec(PAGE) ?? [];
+  const words = line
+    .replaceAll('GATEWAY', 'gw.example')
+    .replaceAll('APPLICATION_ID', applicationId)
+    .split(/[\s\\]+/)
+    .filter((word) => word !== '');
+  const flags = addServeOptions(new Command('serve'))
+    .parse(words, { from: 'user' })
+    .opts<ServeCommandOptions>();
+  const [server] = readAuthOptions(flags, () => {})!.authServers!;
+  const { issuer, ...options } = server!;
+  expect(new URL(issuer).protocol).toBe('https:');
+  return options;
+}
+
+const PAGE = readFileSync(new URL('../../docs/enterprise.md', import.meta.url), 'utf8');
 
 const CLIENT = {
   client_id: 'mcp-gateway',
@@ -41,7 +67,7 @@ const RESOURCE = 'https://gw.example/mcp';
 
 /** A token as the product would give one, and what the gateway makes of it with the options of the recipe. */
 async function tried(behaviour: Behaviour, options: Partial<AuthServerOptions>) {
-  const { tokens = 'jwt', customize, without = [], audience = RESOURCE } = behaviour;
+  const { tokens = 'jwt', customize, without = [], audience = RESOURCE, hasSlash = false } = behaviour;
   const authorization = await startAuthorizationServer({
     tokens,
     clients: [CLIENT],
@@ -54,6 +80,7 @@ async function tried(behaviour: Behaviour, options: Partial<AuthServerOptions>) 
             jwt: { header?: object; payload: Record<string, unknown> },
           ) => {
             jwt.payload['aud'] = audience;
+            if (hasSlash) jwt.payload['iss'] = `${jwt.payload['iss']}/`;
             customize?.(jwt);
           },
         },
@@ -61,7 +88,7 @@ async function tried(behaviour: Behaviour, options: Partial<AuthServerOptions>) 
     },
   });
   onTestFinished(() => authorization.close());
-  const front = await withoutFields(authorization.issuer, without);
+  const front = await withoutFields(authorization.issuer, without, hasSlash);
   const token = await fetch(`${authorization.issuer}/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${CLIENT.client_id}:${CLIENT.client_secret}`)}` },
@@ -69,7 +96,8 @@ async function tried(behaviour: Behaviour, options: Partial<AuthServerOptions>) 
   }).then(async (response) => ((await response.json()) as { access_token: string }).access_token);
   const fetchThere: typeof fetch = (url, init) =>
     fetch(String(url).replace(authorization.issuer, front), init);
-  const server = { issuer: authorization.issuer, fetch: fetchThere, ...options };
+  const issuer = `${authorization.issuer}${hasSlash ? '/' : ''}`;
+  const server = { ...options, issuer, fetch: fetchThere };
   const { who } = await guarded({ authServers: [server] });
   const { authenticate } = createAuthenticate({ authServers: [server] });
   const verdict = await authenticate({
@@ -77,11 +105,11 @@ async function tried(behaviour: Behaviour, options: Partial<AuthServerOptions>) 
     target: '/mcp',
     header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
   });
-  return { issuer: authorization.issuer, who: await who(bearer(token)), verdict };
+  return { issuer, who: await who(bearer(token)), verdict };
 }
 
 /** The same server, whose metadata lacks some fields. */
-async function withoutFields(issuer: string, names: readonly string[]): Promise<string> {
+async function withoutFields(issuer: string, names: readonly string[], hasSlash: boolean): Promise<string> {
   const server = createServer((request, response) => {
     const onward = httpRequest(`${issuer}${request.url}`, {
       method: request.method,
@@ -94,6 +122,7 @@ async function withoutFields(issuer: string, names: readonly string[]): Promise<
         if (names.includes(request.url)) return void response.writeHead(404).end();
         const document = JSON.parse(text) as Record<string, unknown>;
         for (const name of names) delete document[name];
+        if (hasSlash) document['issuer'] = `${document['issuer']}/`;
         text = JSON.stringify(document);
       }
       response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' }).end(text);
@@ -126,7 +155,7 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
           });
         },
       },
-      { audience: ['6f1c0f3e-0000-4000-8000-000000000001'] },
+      recipe('Microsoft Entra ID', '6f1c0f3e-0000-4000-8000-000000000001'),
     );
     expect(verdict).toMatchObject({ principal: `jwt:${issuer}|ada`, scopes: ['mcp:read'], clientId: 'desk' });
   });
@@ -146,7 +175,7 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
           });
         },
       },
-      { audience: ['api://mcp'] },
+      recipe('Okta'),
     );
     expect(verdict).toMatchObject({
       ...{ principal: `jwt:${issuer}|ada@example.com`, scopes: ['mcp:read'], clientId: 'desk' },
@@ -167,30 +196,31 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
         });
       },
     });
-    const mapped = await tried(like(['account', RESOURCE]), { resource: RESOURCE });
+    const mapped = await tried(like(['account', RESOURCE]), recipe('Keycloak'));
     expect(mapped.verdict).toMatchObject({ principal: `jwt:${mapped.issuer}|ada`, clientId: 'desk' });
-    const { who } = await tried(like('account'), { resource: RESOURCE });
+    const { who } = await tried(like('account'), recipe('Keycloak'));
     expect(who).toEqual([
       401,
       'Bearer error="invalid_token", error_description="The claim aud does not fit"',
     ]);
   });
 
-  it('Auth0: opaque tokens for clients that ask for no audience, JWTs with several audiences otherwise', async () => {
+  it('Auth0: an issuer with a slash, opaque tokens for clients that ask for no audience, JWTs with several audiences otherwise', async () => {
     const introspection = { clientId: CLIENT.client_id, clientSecret: CLIENT.client_secret };
     const jwt = await tried(
       {
+        hasSlash: true,
         customize({ payload }) {
           const aud = [RESOURCE, 'https://tenant.example/userinfo'];
           Object.assign(payload, { sub: 'auth0|ada', azp: 'desk', aud, client_id: undefined });
         },
       },
-      { resource: RESOURCE },
+      recipe('Auth0'),
     );
     expect(jwt.verdict).toMatchObject({ principal: `jwt:${jwt.issuer}|auth0|ada`, clientId: 'desk' });
-    const opaque = await tried({ tokens: 'opaque' }, { resource: RESOURCE });
+    const opaque = await tried({ tokens: 'opaque' }, recipe('Auth0'));
     expect(opaque.who).toEqual([401, 'Bearer error="invalid_token"']);
-    const asked = await tried({ tokens: 'opaque' }, { resource: RESOURCE, introspection });
+    const asked = await tried({ tokens: 'opaque' }, { ...recipe('Auth0'), introspection });
     expect(asked.who).toBe(`jwt:${asked.issuer}|client:mcp-gateway`);
   });
 });
