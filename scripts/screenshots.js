@@ -1,8 +1,11 @@
 // npm run screenshots: makes docs/images/console-*.webp with a real browser, from real servers. Each is under 60 kB.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { SetupError } from './setup/main.js';
 import { inRoot } from './setup/paths.js';
 import { ensureBuilt, ensureInstalled, runMain } from './setup.js';
@@ -61,20 +64,44 @@ async function inspected(browser) {
 }
 
 async function gateway(browser) {
+  const node = (...args) => ({ command: process.execPath, args, cwd: inRoot('.') });
+  const words = 'console.error("Error: WEATHER_API_KEY is not set"); process.exit(1)';
+  const mcpServers = {
+    everything: node(EVERYTHING),
+    demo: node('bin/isthmus.js', 'demo'),
+    weather: node('-e', words),
+    notes: { ...node('bin/isthmus.js', 'demo'), start: 'lazy' },
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'isthmus-screenshots-'));
+  const file = join(folder, 'servers.json');
+  await writeFile(file, JSON.stringify({ mcpServers }));
   const serve = ['serve', '--listen', 'http://127.0.0.1:0/mcp', '--console', '127.0.0.1:0'];
-  const { link, stop } = await started([
-    ...serve,
-    '--name',
-    'demo',
-    '--',
-    process.execPath,
-    'bin/isthmus.js',
-    'demo',
-  ]);
+  const { link, stop } = await started([...serve, '--config', file]);
   const page = await opened(browser, link, 'light');
-  await page.getByRole('row', { name: /ready/ }).waitFor();
+  await page.getByRole('row', { name: /demo.*ready/ }).waitFor();
+  await page.getByRole('row', { name: /everything.*ready/ }).waitFor();
+  const address = await page
+    .getByText(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
+    .first()
+    .innerText();
+  const isthmus = promisify(execFile).bind(undefined, process.execPath);
+  for (let round = 0; round < 3; round += 1)
+    for (const [server, argument] of [
+      ['demo', 'text=hello'],
+      ['everything', 'message=hello'],
+    ])
+      await isthmus(['bin/isthmus.js', 'call', `${address}/${server}`, 'echo', argument], {
+        cwd: inRoot('.'),
+      });
+  // A line of the last minutes has a point every 5 s.
+  await page.locator('.spark').first().waitFor();
+  await page
+    .getByText(/again in \d+ s/)
+    .first()
+    .waitFor();
   await save(page, 'console-gateway');
   await stop();
+  await rm(folder, { recursive: true });
 }
 
 /** Runs isthmus. Settles with the link that it prints. */

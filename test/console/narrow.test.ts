@@ -77,6 +77,18 @@ describeInBrowser('a screen of any width', () => {
     await page.getByRole('row', { name: /demo.*ready/ }).waitFor();
     await page.getByRole('row', { name: /missing.*failed/ }).waitFor();
     await fits(page, GATEWAY);
+    await page.getByRole('link', { name: 'Servers' }).click();
+    await page.getByRole('button', { name: 'Record', exact: true }).click();
+    await page.getByText(/^● console-1 records all servers$/).waitFor();
+    for (const screen of ['', 'server/missing', 'server/missing/tools', 'settings', 'calls']) {
+      await page.evaluate(goTo, `#/${screen}`);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.evaluate(AXE);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        expect([screen, await page.evaluate(axeViolations)]).toEqual([screen, []]);
+      }
+    }
   }, 120_000);
 });
 

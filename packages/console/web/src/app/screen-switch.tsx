@@ -1,6 +1,5 @@
 import { Empty } from '../parts/states.js';
 import { Calls } from '../screens/calls.js';
-import { Logs } from '../screens/logs.js';
 import { Overview } from '../screens/overview.js';
 import { Questions } from '../screens/questions.js';
 import { Tools } from '../screens/tools.js';
@@ -13,6 +12,7 @@ import { later } from './later.js';
 const CheckScreen = later(() => import('../screens/check.js').then((module) => module.CheckScreen));
 const Timing = later(() => import('../screens/timing.js').then((module) => module.Timing));
 const CallScreen = later(() => import('../screens/call-screen.js').then((module) => module.CallScreen));
+const Logs = later(() => import('../screens/logs.js').then((module) => module.Logs));
 const Listens = later(() => import('../screens/listens.js').then((module) => module.Listens));
 const Prompts = later(() => import('../screens/prompts.js').then((module) => module.Prompts));
 const Resources = later(() => import('../screens/resources.js').then((module) => module.Resources));

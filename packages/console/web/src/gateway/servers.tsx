@@ -63,8 +63,8 @@ export function Servers() {
                   <th>server</th>
                   <th>state</th>
                   <th>era</th>
-                  <th class="num aside">pid</th>
-                  <th class="num aside">restarts</th>
+                  <th class="num aside less">pid</th>
+                  <th class="num aside less">restarts</th>
                   <th class="num aside">calls/s</th>
                   <th class="num aside">p95</th>
                   <th class="num aside">errors</th>
@@ -131,8 +131,8 @@ function Rows({ server }: { readonly server: ServerView }) {
         <td>
           <Era era={server.era} />
         </td>
-        <td class="num aside">{server.kind === 'url' ? 'url' : (process?.pid ?? '—')}</td>
-        <td class="num aside">{server.restarts}</td>
+        <td class="num aside less">{server.kind === 'url' ? 'url' : (process?.pid ?? '—')}</td>
+        <td class="num aside less">{server.restarts}</td>
         <td class="num aside">
           {server.callsPerSecond.toFixed(1)}
           <Spark server={server.name} of="calls" />

@@ -42,7 +42,7 @@ export function Lanes({ lens, isSwapped, chosen, onChoose }: LanesProps) {
               onChoose={() => onChoose(frame.seq)}
             />
             {lens.answers
-              .filter((answer) => answer.at >= frame.at && answer.at < (lens.frames[at + 1]?.at ?? Infinity))
+              .filter((answer) => answer.at > frame.at && answer.at <= (lens.frames[at + 1]?.at ?? Infinity))
               .map((answer) => (
                 <Answer key={answer.at} answer={answer} />
               ))}
