@@ -31,8 +31,8 @@ export async function connectGateway(
   const chosen = choose(found, choice);
   const served = chosen.filter(({ isDaemon }) => !isDaemon);
   // Without a name, the gateway is meant, and not the daemon of `isthmus attach`.
-  const isServed = served.length === 1 || (choice.all === true && isOneCluster(served));
-  const [only] = chosen.length === 1 ? chosen : isServed ? served : [];
+  const fitting = choice.all ? oneOfCluster(served) : served;
+  const [only] = chosen.length === 1 ? chosen : fitting.length === 1 ? fitting : [];
   if (only) return controlClient(only.path);
   if (chosen.length === 0) throw noGateway(found, choice);
   throw usageError('Several gateways are running', 'Choose one with --pid PID or --socket PATH', [
@@ -41,10 +41,12 @@ export async function connectGateway(
   ]);
 }
 
-/** Whether each of these is a process of the same cluster. Pure. */
-export function isOneCluster(gateways: readonly FoundGateway[]): boolean {
-  const members = new Set(gateways[0]?.status?.cluster?.members.map(({ replica }) => replica));
-  return gateways.every(({ status }) => status?.cluster && members.has(status.cluster.replica));
+/** One process, if all that are in a cluster are in the same. Otherwise all of them. Pure. */
+export function oneOfCluster(gateways: readonly FoundGateway[]): readonly FoundGateway[] {
+  const inCluster = gateways.filter(({ status }) => status?.cluster);
+  const members = new Set(inCluster[0]?.status?.cluster?.members.map(({ replica }) => replica));
+  const isSame = inCluster.every(({ status }) => members.has(status!.cluster!.replica));
+  return inCluster.length > 0 && isSame ? inCluster.slice(0, 1) : gateways;
 }
 
 /** All gateways of this user, or those of the folder of `--socket`. */

@@ -51,6 +51,7 @@ describe('the processes of a cluster', () => {
     const statuses = said.map(({ answer }, at) => ({ ...(answer as GatewayStatus), pid: at + 1 }));
     await openFake(place, { status: statuses[0]!, members: said.slice(0, 2) }, 'one');
     await openFake(place, { status: statuses[1]!, members: said.slice(0, 2) }, 'two');
+    await openFake(place, { status: { ...STATUS, pid: 9 } }, 'alone');
     const all = await work((context) => runStatus(undefined, { all: true }, context), place);
     expect({ code: all.code, stdout: all.stdout }).toEqual({
       code: 0,
