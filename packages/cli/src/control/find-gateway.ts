@@ -42,7 +42,7 @@ export async function connectGateway(
 }
 
 /** One process, if all that are in a cluster are in the same. Otherwise all of them. Pure. */
-export function oneOfCluster(gateways: readonly FoundGateway[]): readonly FoundGateway[] {
+function oneOfCluster(gateways: readonly FoundGateway[]): readonly FoundGateway[] {
   const inCluster = gateways.filter(({ status }) => status?.cluster);
   const members = new Set(inCluster[0]?.status?.cluster?.members.map(({ replica }) => replica));
   const isSame = inCluster.every(({ status }) => members.has(status!.cluster!.replica));
