@@ -16,7 +16,14 @@ export function daemonCommand(): Command {
     .usage('status [--json] | stop | run')
     .showHelpAfterError('(isthmus daemon --help explains the options)')
     .addHelpText('after', HELP)
-    .exitOverride();
+    .exitOverride()
+    .allowExcessArguments()
+    // Without a command it must not start a daemon.
+    .action(() => {
+      const [unknown] = daemon.args;
+      if (unknown !== undefined) daemon.error(`error: unknown command '${unknown}'`);
+      daemon.help();
+    });
   daemon
     .command('status')
     .description('show its servers, and how many hosts use them')
