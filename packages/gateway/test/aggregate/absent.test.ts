@@ -32,8 +32,8 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
       .unit('bad')
       .start()
       .catch(() => {});
-    const all = await within(4000, 'connecting', client(url, era));
-    const { names, absent } = await within(4000, 'the list', listed(all));
+    const all = await within(20_000, 'connecting', client(url, era));
+    const { names, absent } = await within(20_000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'bad', reason: expect.stringContaining('ENOENT') }]);
     for (const [method, key] of [
@@ -55,8 +55,8 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
       .unit('bad')
       .start()
       .catch(() => {});
-    const all = await within(4000, 'connecting', client(url, era));
-    const { names, absent } = await within(4000, 'the list', listed(all));
+    const all = await within(20_000, 'connecting', client(url, era));
+    const { names, absent } = await within(20_000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'bad', reason: expect.stringContaining('code 7') }]);
   });
@@ -82,9 +82,9 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
   it('that never answers costs the patience and no more', async () => {
     const good = await openFar(withTools('one'));
     const hangs = commandUnit('hangs', ['-e', 'setInterval(() => {}, 1000)']);
-    const { url } = await openGateway([hangs, good.unit('good')], { patienceMs: 200 });
-    const all = await within(4000, 'connecting', client(url, era));
-    const { names, absent } = await within(4000, 'the list', listed(all));
+    const { url } = await openGateway([hangs, good.unit('good')], { patienceMs: 500 });
+    const all = await within(20_000, 'connecting', client(url, era));
+    const { names, absent } = await within(20_000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'hangs', reason: expect.stringMatching(/starting|answer/) }]);
   });
