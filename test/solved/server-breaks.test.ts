@@ -144,7 +144,7 @@ it('D-7 supercorp-ai/supergateway#139: nobody waits for the next attempt of a ch
   const gateway = await openWatched([far]);
   await gateway.seen.nth('restart');
   for (const request of [legacy(initialize(1)), modernCall(1, 'echo', { text: 'hi' })]) {
-    const { json } = await within(1000, 'the error', ask(gateway.url, request));
+    const { json } = await within(20_000, 'the error', ask(gateway.url, request));
     expect(json.error).toMatchObject({
       code: -32603,
       message: expect.stringContaining('fatal: missing API key'),

@@ -28,7 +28,7 @@ describe.each(ERAS)('a server that never answers, to a %s client', (era) => {
   it('is an error of its own calls, after the patience', async () => {
     const all = await beside();
     const call = all.callTool('hangs__one').catch((error: unknown) => error);
-    expect(await within(4000, 'the refusal', call)).toMatchObject({
+    expect(await within(15_000, 'the refusal', call)).toMatchObject({
       code: -32603,
       message: 'hangs is still starting; try again later',
       data: { reason: 'TIMED_OUT', sent: 'no' },
@@ -37,15 +37,15 @@ describe.each(ERAS)('a server that never answers, to a %s client', (era) => {
 
   it('costs whoever reads or subscribes at most the patience', async () => {
     const all = await beside();
-    expect(await within(4000, 'the resource', all.readResource('only://good'))).toMatchObject({
+    expect(await within(15_000, 'the resource', all.readResource('only://good'))).toMatchObject({
       contents: [{ text: 'good' }],
     });
     const changes = await within(
-      2000,
+      15_000,
       'the subscription',
       all.listen({ tools: true, uris: ['only://good'] }),
     );
     changes.close();
-    if (era === 'legacy') await within(4000, 'the level', all.setLogLevel('debug'));
+    if (era === 'legacy') await within(15_000, 'the level', all.setLogLevel('debug'));
   });
 });

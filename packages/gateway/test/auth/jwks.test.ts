@@ -62,7 +62,7 @@ describe('keys that cannot be fetched', () => {
     authority.behave('silent');
     const { who } = await behind(authority, 150);
     const token = await authority.token();
-    expect(await within(3000, 'the refusal', who(bearer(token)))).toEqual([503, undefined]);
+    expect(await within(8000, 'the refusal', who(bearer(token)))).toEqual([503, undefined]);
     authority.behave(undefined);
   });
 

@@ -50,7 +50,7 @@ describe('too much', () => {
           socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
         await socket.until('an answer', () => socket.status !== undefined);
         expect([path, length, [404, 413].includes(socket.status!)]).toEqual([path, length, true]);
-        await within(5000, 'the end of the connection', socket.closed);
+        await within(15_000, 'the end of the connection', socket.closed);
       }
     }
     expect(await pid(house)).toMatch(/^\d+$/);
