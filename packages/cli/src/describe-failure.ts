@@ -149,7 +149,8 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
   }
 }
 
-function unauthorizedHint({ status, scopes }: IsthmusError, target: CommandTarget): string {
+/** What to do about a server that wants other credentials. */
+export function unauthorizedHint({ status, scopes }: IsthmusError, target: CommandTarget): string {
   if (target.kind !== 'url' || (status !== 401 && !scopes))
     return 'This server needs other credentials: --header "Authorization: Bearer …"';
   if (target.auth?.mode === 'client-credentials')

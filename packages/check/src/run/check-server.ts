@@ -259,6 +259,10 @@ function speaksNothing(target: CheckTarget, verdicts: Awaited<ReturnType<typeof 
     verdict.speaks || !verdict.unreachable ? [] : [verdict.unreachable],
   );
   const isUnreachable = failures.length === verdicts.length;
+  if (verdicts.every((verdict) => !verdict.speaks && verdict.reply?.http?.status === 401)) {
+    const message = `${target.label} wants a login or a key (HTTP 401), so it cannot be checked`;
+    return new IsthmusError('UNAUTHORIZED', message, { status: 401 });
+  }
   return new IsthmusError(
     isUnreachable ? 'ADDRESS_UNAVAILABLE' : 'NO_COMMON_REVISION',
     `${target.label} speaks no era of MCP that was tried, so it cannot be checked`,

@@ -8,6 +8,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CheckCommandOptions } from '../commands/check.js';
+import { unauthorizedHint } from '../describe-failure.js';
 import { withToken } from '../login/auth-options.js';
 import { catchSignals, type Interruption } from '../session/catch-signals.js';
 import { type CommandTarget, commandLine } from '../target.js';
@@ -162,6 +163,8 @@ function explainFailure(error: unknown, target: CommandTarget, hasBridge: boolea
   if (error.code === 'INVALID_OPTION') return usageError(error.message);
   if (error.code === 'CANNOT_START')
     return new CliError(EXIT.cannotConnect, oneLine(error.message), { evidence });
+  if (error.code === 'UNAUTHORIZED')
+    return new CliError(EXIT.needsLogin, oneLine(error.message), { hint: unauthorizedHint(error, target) });
   // Neither era could be tried. The label is that of the target, or of the bridge of --through.
   if (error.cause instanceof AggregateError) {
     const reasons = error.cause.errors.map((each) => oneLine(messageOf(each)));

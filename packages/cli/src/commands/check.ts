@@ -118,6 +118,7 @@ Exit codes:
   2  the command line or the baseline is invalid
   3  cannot connect to the server
   4  the server does not speak any era of MCP, so there is nothing to check
+  5  the server wants a login or a key: --header, or isthmus login URL
   130  interrupted by Ctrl-C (143: by SIGTERM)`;
 
 function toWhole(text: string): number {

@@ -1,5 +1,7 @@
 /** `isthmus check` from outside: reports, the baseline, and exit codes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { httpTarget } from '@isthmus/check';
 import { http } from '@isthmus/sdk/http';
@@ -186,6 +188,25 @@ describe('where there is nothing to judge', () => {
     expect([code, stdout]).toEqual([4, '']);
     expect(stderr).toMatch(/^isthmus: cat speaks no era of MCP that was tried, so it cannot be checked\n/);
     expect(stderr).toMatch(/\n {2}modern: .*\n {2}legacy: .*\nhint: isthmus probe -- cat shows more\n$/);
+  });
+});
+
+describe('a server that wants a login', () => {
+  it('is named as such, with what to type', async () => {
+    const server = createHttpServer((request, response) => {
+      request.resume();
+      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{"error":"no token"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const { code, stdout, stderr } = await isthmus('check', url);
+    expect([code, stdout]).toEqual([5, '']);
+    expect(stderr).toBe(
+      `isthmus: ${url} wants a login or a key (HTTP 401), so it cannot be checked\n` +
+        `hint: --header "Authorization: Bearer …" sends a key or a token; isthmus login ${url} logs in. ` +
+        `isthmus probe ${url} shows what the login needs\n`,
+    );
   });
 });
 
