@@ -141,6 +141,8 @@ export class OwnerSearch {
     const memory = isJsonObject(record['memory']) ? record['memory'] : {};
     this.#moved.delete(id);
     const session = await endpoint.sessions.adopt({ id, epoch, revision, memory }, admitted, endpoint.accept);
+    // This process has begun to end meanwhile, and has given the session back.
+    if (!session && isStopped()) return 'unsure';
     if (session) cluster.counts.adopted += 1;
     else cluster.counts.notAdopted += 1;
     return session ? 'here' : 'busy';
