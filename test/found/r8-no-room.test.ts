@@ -47,7 +47,7 @@ it.runIf(existsSync(NOWHERE))(
     const child = startWithoutFolders('config', 'import', '-o', `${NOWHERE}/servers.json`);
     expect((await child.exit()).code).toBe(2);
     expect(child.stderr).toMatch(
-      /\/dev\/null\/servers\.json cannot be written: ENOTDIR.*\nhint: Choose another folder/,
+      /\/dev\/null\/servers\.json cannot be written: there is no such folder\nhint: Choose another folder/,
     );
   },
 );

@@ -59,7 +59,8 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
     },
     // A beat decides whether members are alive. A busy machine must not decide that.
     beat: guarded('beat', BEAT_MS, (beat) => store.beat(beat)),
-    leave: guarded('leave', BEAT_MS, (member) => store.leave(member)),
+    // It is said once, so it is tried also if the store has not answered lately.
+    leave: (member) => bounded(clock, BEAT_MS, store.leave(member)),
     fence: guarded('fence', WAIT_MS, (member) => store.fence(member)),
     claim: guarded('claim', WAIT_MS, (key, claim) => store.claim(key, claim)),
     put: guarded('put', BEAT_MS, (key, record) => store.put(key, record)),
@@ -81,9 +82,9 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
 
 function bounded<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = createDeferred<T>();
-  const callOff = clock.after(ms, () => reject(unavailable(`no answer within ${ms} ms`)), {
-    background: true,
-  });
+  // An answer that has come counts, also if this process was too busy to read it.
+  const late = () => setImmediate(() => reject(unavailable(`no answer within ${ms} ms`)));
+  const callOff = clock.after(ms, late, { background: true });
   work.then(resolve, reject).finally(callOff);
   return promise;
 }

@@ -242,13 +242,16 @@ export class Members {
     this.#stopTimer();
     this.#unsubscribe();
     await this.#beating;
-    try {
-      await this.#options.store.leave(this.#self);
-      this.#announce();
-      return true;
-    } catch {
-      return false;
-    }
+    const isTold = (await this.#tellLeaving()) || (await this.#tellLeaving());
+    if (isTold) this.#announce();
+    return isTold;
+  }
+
+  async #tellLeaving(): Promise<boolean> {
+    return this.#options.store.leave(this.#self).then(
+      () => true,
+      () => false,
+    );
   }
 
   #schedule(): void {
