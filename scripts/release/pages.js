@@ -14,8 +14,8 @@ const TARGET = inRoot('packages/cli');
 export function copyPages() {
   removePages();
   for (const name of [...FOLDERS, ...FILES]) cpSync(inRoot(name), join(TARGET, name), { recursive: true });
-  // The sources of the images, and what only contributors read.
-  for (const name of ['docs/diagrams', 'docs/decisions'])
+  // The sources of the images, what only contributors read, and the results of other programs.
+  for (const name of ['docs/diagrams', 'docs/decisions', 'docs/scoreboard.md'])
     rmSync(join(TARGET, name), { recursive: true, force: true });
   // Screenshots are large, and a terminal does not show them.
   for (const name of readdirSync(join(TARGET, 'docs/images')))

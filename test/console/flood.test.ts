@@ -34,6 +34,8 @@ describeInBrowser('the page in a flood', () => {
       await filter.pressSequentially('tools/call', { delay: 100 });
       const peaks: number[] = [];
       await page.getByRole('link', { name: 'Wire', exact: true }).click();
+      // The screen before has a filter, too.
+      await page.getByRole('searchbox', { name: 'Search in the bodies' }).waitFor();
       const answer = page.getByRole('row', { name: /result\s+tools\/call/ });
       if (screen === 'Logs') await page.getByRole('searchbox', { name: /^Filter/ }).fill('tools/call');
       while ((await answer.count()) === 0) {
