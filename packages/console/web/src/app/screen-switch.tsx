@@ -1,8 +1,8 @@
 import { Empty } from '../parts/states.js';
 import { Calls } from '../screens/calls.js';
-import { Overview } from '../screens/overview.js';
+import { Tools } from '../screens/features/tools.js';
+import { Overview } from '../screens/overview/overview.js';
 import { Questions } from '../screens/questions.js';
-import { Tools } from '../screens/tools.js';
 import { WireScreen } from '../screens/wire-screen.js';
 import { place, to } from '../state/route.js';
 import { isGateway } from '../state/session.js';
@@ -14,8 +14,8 @@ const Timing = later(() => import('../screens/timing.js').then((module) => modul
 const CallScreen = later(() => import('../screens/call-screen.js').then((module) => module.CallScreen));
 const Logs = later(() => import('../screens/logs.js').then((module) => module.Logs));
 const Listens = later(() => import('../screens/listens.js').then((module) => module.Listens));
-const Prompts = later(() => import('../screens/prompts.js').then((module) => module.Prompts));
-const Resources = later(() => import('../screens/resources.js').then((module) => module.Resources));
+const Prompts = later(() => import('../screens/features/prompts.js').then((module) => module.Prompts));
+const Resources = later(() => import('../screens/features/resources.js').then((module) => module.Resources));
 const Gateway = later(() => import('../gateway/gateway-screens.js').then((module) => module.GatewayScreen));
 
 /** The screen that the address names. */

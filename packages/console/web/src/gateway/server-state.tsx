@@ -6,7 +6,7 @@ import { clock, count, exact, plural, since, size, span } from '../parts/format.
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
-import { likelyIn } from '../screens/failed.js';
+import { likelyIn } from '../screens/overview/failed.js';
 import { status } from '../state/store.js';
 import { now } from '../state/time.js';
 import { SeriesChart } from './series-chart.js';

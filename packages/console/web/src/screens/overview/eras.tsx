@@ -1,9 +1,9 @@
-import type { ConnectionView, EraName } from '../../../src/contract.js';
-import { EraSign } from '../parts/era.js';
-import { plain } from '../parts/text.js';
-import { listOf } from '../state/lists.js';
-import { has, may } from '../state/session.js';
-import { under } from './screen.js';
+import type { ConnectionView, EraName } from '../../../../src/contract.js';
+import { EraSign } from '../../parts/era.js';
+import { plain } from '../../parts/text.js';
+import { listOf } from '../../state/lists.js';
+import { has, may } from '../../state/session.js';
+import { under } from '../screen.js';
 
 const ABOUT: Readonly<Record<EraName, { readonly years: string; readonly say: string }>> = {
   legacy: {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { ask } from '../api.js';
-import { Head, Panel } from '../parts/layout.js';
-import { Problem } from '../parts/states.js';
-import { plain } from '../parts/text.js';
+import { ask } from '../../api.js';
+import { Head, Panel } from '../../parts/layout.js';
+import { Problem } from '../../parts/states.js';
+import { plain } from '../../parts/text.js';
 
 /** The names of a configuration file. Nothing is started before one of them is chosen. */
 export function ChooseServer({ names }: { readonly names: readonly string[] }) {

@@ -1,26 +1,26 @@
 import { useState } from 'preact/hooks';
-import type { LogLevelName } from '../../../src/contract.js';
-import { CallCard } from '../calls/call-card.js';
-import { CopyAs } from '../calls/copy-as.js';
-import { History } from '../calls/history.js';
-import { firstState, formProblem, SchemaForm, stateFor, textOfForm } from '../forms/form.js';
-import { isRecord, type JsonSchema } from '../forms/schema.js';
-import { compact, member } from '../json/print.js';
-import { tryRaw } from '../json/raw.js';
-import { Button, Select } from '../parts/controls.js';
-import { plural, span } from '../parts/format.js';
-import { JsonTree } from '../parts/json-tree.js';
-import { Panel } from '../parts/layout.js';
-import { Badge, Problem } from '../parts/states.js';
-import { plain, Text } from '../parts/text.js';
-import { useKeys } from '../parts/use-keys.js';
-import { beginCall, callsOf } from '../state/calls.js';
-import { useDraft } from '../state/drafts.js';
-import { isMac } from '../state/keys.js';
-import type { Item } from '../state/lists.js';
-import { go, to } from '../state/route.js';
-import { rememberSent, sentBefore } from '../state/sent.js';
-import { has, may } from '../state/session.js';
+import type { LogLevelName } from '../../../../src/contract.js';
+import { CallCard } from '../../calls/call-card.js';
+import { CopyAs } from '../../calls/copy-as.js';
+import { History } from '../../calls/history.js';
+import { firstState, formProblem, SchemaForm, stateFor, textOfForm } from '../../forms/form.js';
+import { isRecord, type JsonSchema } from '../../forms/schema.js';
+import { compact, member } from '../../json/print.js';
+import { tryRaw } from '../../json/raw.js';
+import { Button, Select } from '../../parts/controls.js';
+import { plural, span } from '../../parts/format.js';
+import { JsonTree } from '../../parts/json-tree.js';
+import { Panel } from '../../parts/layout.js';
+import { Badge, Problem } from '../../parts/states.js';
+import { plain, Text } from '../../parts/text.js';
+import { useKeys } from '../../parts/use-keys.js';
+import { beginCall, callsOf } from '../../state/calls.js';
+import { useDraft } from '../../state/drafts.js';
+import { isMac } from '../../state/keys.js';
+import type { Item } from '../../state/lists.js';
+import { go, to } from '../../state/route.js';
+import { rememberSent, sentBefore } from '../../state/sent.js';
+import { has, may } from '../../state/session.js';
 
 /** One tool: its form, the call, and what it brought. */
 export function Tool({ item, server }: { readonly item: Item; readonly server: string | undefined }) {

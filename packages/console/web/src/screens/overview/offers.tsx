@@ -1,11 +1,11 @@
-import type { ConnectionView } from '../../../src/contract.js';
-import { tryRaw } from '../json/raw.js';
-import { plural } from '../parts/format.js';
-import { JsonTree } from '../parts/json-tree.js';
-import { Panel } from '../parts/layout.js';
-import { Text } from '../parts/text.js';
-import { type ListName, listOf, offered } from '../state/lists.js';
-import { to } from '../state/route.js';
+import type { ConnectionView } from '../../../../src/contract.js';
+import { tryRaw } from '../../json/raw.js';
+import { plural } from '../../parts/format.js';
+import { JsonTree } from '../../parts/json-tree.js';
+import { Panel } from '../../parts/layout.js';
+import { Text } from '../../parts/text.js';
+import { type ListName, listOf, offered } from '../../state/lists.js';
+import { to } from '../../state/route.js';
 
 const LISTS: readonly { readonly what: ListName; readonly one: string; readonly place: string }[] = [
   { what: 'tools', one: 'tool', place: 'tools' },

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import { Filter } from '../parts/controls.js';
-import { plural } from '../parts/format.js';
-import { Split } from '../parts/layout.js';
-import { Empty, Loading } from '../parts/states.js';
-import { plain } from '../parts/text.js';
-import { listOf, readList } from '../state/lists.js';
+import { Filter } from '../../parts/controls.js';
+import { plural } from '../../parts/format.js';
+import { Split } from '../../parts/layout.js';
+import { Empty, Loading } from '../../parts/states.js';
+import { plain } from '../../parts/text.js';
+import { listOf, readList } from '../../state/lists.js';
+import { type ScreenProps, under } from '../screen.js';
 import { Changes } from './changes.js';
 import { Gone, ListProblem, NoHit } from './list-states.js';
 import { Prompt } from './prompt.js';
-import { type ScreenProps, under } from './screen.js';
 
 export function Prompts({ server, rest }: ScreenProps) {
   const { items, isLoading, error, changes } = listOf('prompts', server).value;

@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
-import { CallCard } from '../calls/call-card.js';
-import { CopyAs } from '../calls/copy-as.js';
-import { History } from '../calls/history.js';
-import { Button } from '../parts/controls.js';
-import { Head, Panel } from '../parts/layout.js';
-import { Problem } from '../parts/states.js';
-import { plain, Text } from '../parts/text.js';
-import { useKeys } from '../parts/use-keys.js';
-import { beginCall, callsOf } from '../state/calls.js';
-import { useDraft } from '../state/drafts.js';
-import { isMac } from '../state/keys.js';
-import type { Item } from '../state/lists.js';
-import { go, to } from '../state/route.js';
-import { has, may } from '../state/session.js';
+import { CallCard } from '../../calls/call-card.js';
+import { CopyAs } from '../../calls/copy-as.js';
+import { History } from '../../calls/history.js';
+import { Button } from '../../parts/controls.js';
+import { Head, Panel } from '../../parts/layout.js';
+import { Problem } from '../../parts/states.js';
+import { plain, Text } from '../../parts/text.js';
+import { useKeys } from '../../parts/use-keys.js';
+import { beginCall, callsOf } from '../../state/calls.js';
+import { useDraft } from '../../state/drafts.js';
+import { isMac } from '../../state/keys.js';
+import type { Item } from '../../state/lists.js';
+import { go, to } from '../../state/route.js';
+import { has, may } from '../../state/session.js';
 import { CompletedInput } from './completed-input.js';
 
 interface PromptArgument {

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { ConnectionProblem, ConnectionView } from '../../../src/contract.js';
-import { ask } from '../api.js';
-import { Button, CopyButton } from '../parts/controls.js';
-import { Panel } from '../parts/layout.js';
-import { Problem } from '../parts/states.js';
-import { Text } from '../parts/text.js';
-import { to } from '../state/route.js';
-import { may } from '../state/session.js';
+import type { ConnectionProblem, ConnectionView } from '../../../../src/contract.js';
+import { ask } from '../../api.js';
+import { Button, CopyButton } from '../../parts/controls.js';
+import { Panel } from '../../parts/layout.js';
+import { Problem } from '../../parts/states.js';
+import { Text } from '../../parts/text.js';
+import { to } from '../../state/route.js';
+import { may } from '../../state/session.js';
 
 /** What it most likely is. A finding that only says again what happened is left out. */
 export function likelyIn({

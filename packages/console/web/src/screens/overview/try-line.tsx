@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { firstState, textOfForm } from '../forms/form.js';
-import { isRecord } from '../forms/schema.js';
-import { CopyButton } from '../parts/controls.js';
-import { Panel } from '../parts/layout.js';
-import { Text } from '../parts/text.js';
-import { snippet } from '../state/calls.js';
-import { listOf } from '../state/lists.js';
+import { firstState, textOfForm } from '../../forms/form.js';
+import { isRecord } from '../../forms/schema.js';
+import { CopyButton } from '../../parts/controls.js';
+import { Panel } from '../../parts/layout.js';
+import { Text } from '../../parts/text.js';
+import { snippet } from '../../state/calls.js';
+import { listOf } from '../../state/lists.js';
 
 /** The command line that does the same as this page. */
 export function TryLine() {

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
-import { ask } from '../api.js';
-import { CallCard } from '../calls/call-card.js';
-import { History } from '../calls/history.js';
-import { Button } from '../parts/controls.js';
-import { Address } from '../parts/external.js';
-import { Head } from '../parts/layout.js';
-import { Problem } from '../parts/states.js';
-import { plain, Text } from '../parts/text.js';
-import { useKeys } from '../parts/use-keys.js';
-import { beginCall, callsOf } from '../state/calls.js';
-import { isMac } from '../state/keys.js';
-import { type Item, keyOf } from '../state/lists.js';
-import { may } from '../state/session.js';
+import { ask } from '../../api.js';
+import { CallCard } from '../../calls/call-card.js';
+import { History } from '../../calls/history.js';
+import { Button } from '../../parts/controls.js';
+import { Address } from '../../parts/external.js';
+import { Head } from '../../parts/layout.js';
+import { Problem } from '../../parts/states.js';
+import { plain, Text } from '../../parts/text.js';
+import { useKeys } from '../../parts/use-keys.js';
+import { beginCall, callsOf } from '../../state/calls.js';
+import { isMac } from '../../state/keys.js';
+import { type Item, keyOf } from '../../state/lists.js';
+import { may } from '../../state/session.js';
 
 /** One resource: read it, or listen to it. */
 export function Resource({ item, server }: { readonly item: Item; readonly server: string | undefined }) {

@@ -1,10 +1,10 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { CompleteRequest } from '../../../src/contract.js';
-import { ask } from '../api.js';
-import { plural } from '../parts/format.js';
-import { plain, Text } from '../parts/text.js';
-import { upstream } from '../state/connection.js';
-import { isGateway, may } from '../state/session.js';
+import type { CompleteRequest } from '../../../../src/contract.js';
+import { ask } from '../../api.js';
+import { plural } from '../../parts/format.js';
+import { plain, Text } from '../../parts/text.js';
+import { upstream } from '../../state/connection.js';
+import { isGateway, may } from '../../state/session.js';
 
 export interface CompletedInputProps {
   readonly name: string;

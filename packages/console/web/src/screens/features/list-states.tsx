@@ -1,6 +1,6 @@
-import { Empty, Problem } from '../parts/states.js';
-import { plain } from '../parts/text.js';
-import { to } from '../state/route.js';
+import { Empty, Problem } from '../../parts/states.js';
+import { plain } from '../../parts/text.js';
+import { to } from '../../state/route.js';
 
 /** Why a list could not be read, and where its server says more. */
 export function ListProblem({

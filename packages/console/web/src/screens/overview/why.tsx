@@ -1,8 +1,8 @@
-import type { EraName, VerdictView } from '../../../src/contract.js';
-import { span } from '../parts/format.js';
-import { Panel } from '../parts/layout.js';
-import { Text } from '../parts/text.js';
-import { to } from '../state/route.js';
+import type { EraName, VerdictView } from '../../../../src/contract.js';
+import { span } from '../../parts/format.js';
+import { Panel } from '../../parts/layout.js';
+import { Text } from '../../parts/text.js';
+import { to } from '../../state/route.js';
 
 /** For those who do not know eras. The steps below have what was said. */
 const ASKED: Readonly<Record<EraName, string>> = {

@@ -1,15 +1,15 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Filter } from '../parts/controls.js';
-import { plural } from '../parts/format.js';
-import { Split } from '../parts/layout.js';
-import { Empty, Loading } from '../parts/states.js';
-import { plain } from '../parts/text.js';
-import { listOf, readList } from '../state/lists.js';
-import { to } from '../state/route.js';
-import { calls } from '../state/store.js';
+import { Filter } from '../../parts/controls.js';
+import { plural } from '../../parts/format.js';
+import { Split } from '../../parts/layout.js';
+import { Empty, Loading } from '../../parts/states.js';
+import { plain } from '../../parts/text.js';
+import { listOf, readList } from '../../state/lists.js';
+import { to } from '../../state/route.js';
+import { calls } from '../../state/store.js';
+import { type ScreenProps, under } from '../screen.js';
 import { Changes } from './changes.js';
 import { Gone, ListProblem, NoHit } from './list-states.js';
-import { type ScreenProps, under } from './screen.js';
 import { Tool } from './tool.js';
 
 /** The tools of a server, and the one that is chosen. */

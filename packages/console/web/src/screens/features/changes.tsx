@@ -1,6 +1,6 @@
-import { clock } from '../parts/format.js';
-import { plain } from '../parts/text.js';
-import type { ListChanges } from '../state/lists.js';
+import { clock } from '../../parts/format.js';
+import { plain } from '../../parts/text.js';
+import type { ListChanges } from '../../state/lists.js';
 
 /** What the last reading of a list changed. */
 export function Changes({ changes }: { readonly changes: ListChanges | undefined }) {

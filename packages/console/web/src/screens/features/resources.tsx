@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import { Filter } from '../parts/controls.js';
-import { plural, size } from '../parts/format.js';
-import { Split } from '../parts/layout.js';
-import { Empty, Loading } from '../parts/states.js';
-import { plain } from '../parts/text.js';
-import { type Item, keyOf, listOf, readList } from '../state/lists.js';
+import { Filter } from '../../parts/controls.js';
+import { plural, size } from '../../parts/format.js';
+import { Split } from '../../parts/layout.js';
+import { Empty, Loading } from '../../parts/states.js';
+import { plain } from '../../parts/text.js';
+import { type Item, keyOf, listOf, readList } from '../../state/lists.js';
+import { type ScreenProps, under } from '../screen.js';
 import { Changes } from './changes.js';
 import { Gone, ListProblem, NoHit } from './list-states.js';
 import { Resource } from './resource.js';
-import { type ScreenProps, under } from './screen.js';
 import { Template } from './template.js';
 
 /** Resources and templates, and the one that is chosen. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ConnectionSettings, ConnectionView } from '../../../src/contract.js';
-import { ask } from '../api.js';
-import { Button, Select } from '../parts/controls.js';
-import { hello } from '../state/session.js';
+import type { ConnectionSettings, ConnectionView } from '../../../../src/contract.js';
+import { ask } from '../../api.js';
+import { Button, Select } from '../../parts/controls.js';
+import { hello } from '../../state/session.js';
 
 const MODES = [
   { value: 'auto', say: 'find out' },
