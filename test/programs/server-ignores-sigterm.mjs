@@ -7,6 +7,8 @@ const eras = choice(0, ['dual', 'legacy', 'modern']);
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => process.stderr.write(`${signal}? no\n`));
 }
+// A host that was killed has closed the pipes.
+for (const stream of [process.stdin, process.stdout, process.stderr]) stream.on('error', () => {});
 stayAlive();
 
 serveLines({

@@ -116,10 +116,11 @@ describe.runIf(onLinux)('a program with a host', () => {
     killGroupAtTheEnd(pid);
     const watches = childrenOf(program.pid).filter((child) => child !== pid);
     expect(watches).toHaveLength(1);
-    process.kill(watches[0]!, 'SIGSTOP');
+    // A stopped program starts no other watch. A stopped watch would go on when its parent ends: the system continues it.
+    process.kill(program.pid, 'SIGSTOP');
+    process.kill(watches[0]!, 'SIGKILL');
     process.kill(program.pid, 'SIGKILL');
     await program.ended;
-    process.kill(watches[0]!, 'SIGKILL');
     expect(isAlive(pid)).toBe(true);
     const next = startProgram([...HOST, folder]);
     // It waits for that before it starts anything.
