@@ -61,6 +61,8 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
         await conversation.request('resources/unsubscribe', { uri }),
         'resources/unsubscribe',
       );
+      // What was sent before may still be on its way, on another stream than the answer.
+      await context.pause(context.patience.quietMs);
       const count = updates(conversation, uri).length;
       await trigger.pull(conversation);
       await context.pause(context.patience.quietMs);
