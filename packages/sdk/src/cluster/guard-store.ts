@@ -59,7 +59,7 @@ export function guardStore(store: ClusterStore, clock: Clock): GuardedStore {
     },
     // A beat decides whether members are alive. A busy machine must not decide that.
     beat: guarded('beat', BEAT_MS, (beat) => store.beat(beat)),
-    // It is said once, so it is tried also if the store has not answered lately.
+    // A member that ends has no later chance, so this is tried also if the store has not answered lately.
     leave: (member) => bounded(clock, BEAT_MS, store.leave(member)),
     fence: guarded('fence', WAIT_MS, (member) => store.fence(member)),
     claim: guarded('claim', WAIT_MS, (key, claim) => store.claim(key, claim)),
