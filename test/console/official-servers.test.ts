@@ -82,7 +82,11 @@ describeInBrowser('the page and official servers', () => {
     await page.evaluate(goTo, '#/questions');
     await page.getByRole('textbox', { name: 'Another folder' }).fill('file:///srv/elsewhere');
     await page.getByRole('button', { name: 'Add the root' }).click();
-    await page.getByRole('button', { name: 'Yes, tell the server of it' }).click();
+    // What the page asks of the old connection meanwhile fails.
+    await Promise.all([
+      page.waitForResponse((response) => response.request().method() === 'PUT'),
+      page.getByRole('button', { name: 'Yes, tell the server of it' }).click(),
+    ]);
     await page.getByRole('listitem').getByText('file:///srv/elsewhere').waitFor();
     await page.getByRole('banner').getByText('connected', { exact: true }).waitFor();
     await toTool(page, 'get-roots-list');

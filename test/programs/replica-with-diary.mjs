@@ -47,7 +47,11 @@ server.tool('ask_again', { input }, ({ token }, ctx) => {
 
 const cluster = await joinCluster({ url, secret, listen: 'http://127.0.0.1:0' });
 const served = await serve(server, http({ port: Number(port) }), { cluster });
-process.stdout.write(`${JSON.stringify({ url: served.addresses[0] })}\n`);
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+say({ url: served.addresses[0] });
+const sayMembers = () => say({ members: cluster.members.all.length });
+cluster.members.onChange(sayMembers);
+sayMembers();
 
 process.once('SIGTERM', async () => {
   await cluster.drain();

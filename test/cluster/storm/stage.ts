@@ -51,6 +51,8 @@ export async function openStage(count: number): Promise<Stage> {
     return child;
   };
   const replicas: (Child | undefined)[] = await Promise.all(ports.map((_, place) => start(place)));
+  // What happens to Redis must not keep them from that.
+  await Promise.all(replicas.map((child) => child!.until('all members', () => membersOf(child!) === count)));
   const nginx = await startNginx(roundRobin(ports.map((port) => `127.0.0.1:${port}`)));
   const stage: Stage = {
     url: `${nginx.origin}/mcp`,
@@ -90,6 +92,11 @@ export async function openStage(count: number): Promise<Stage> {
     },
   };
   return stage;
+}
+
+/** How many members a replica knows. */
+function membersOf({ messages }: Child): unknown {
+  return messages.findLast((message) => 'members' in message)?.['members'];
 }
 
 function linesOf(text: string): readonly string[] {

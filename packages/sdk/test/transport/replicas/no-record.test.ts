@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type ClusterStore, memoryStore } from '../../../src/transport/cluster.js';
-import { openWandering, startMembers, type TestMember } from '../../support/cluster.js';
-import { legacyCall, pause, plainServer, until } from '../../support/http-server.js';
+import { openWandering, startMember, startMembers, type TestMember } from '../../support/cluster.js';
+import { ask, legacyCall, modernCall, pause, plainServer, until } from '../../support/http-server.js';
 
 const urlsOf = (members: readonly TestMember[]) => members.map(({ url }) => url);
 const call = (id: number) => legacyCall(id, 'echo', { text: 'hi' });
@@ -48,6 +48,42 @@ describe('a session that the store does not know', () => {
     third.store.cut = false;
     expect((await answer).status).toBe(200);
     expect(members.map(({ cluster }) => cluster.counts.adopted)).toEqual([0, 0, 1]);
+  });
+});
+
+describe('the next round of a call that waits in a member which has just come', () => {
+  it('waits at a member that has lost the store before it could hear of that one', async () => {
+    const store = memoryStore();
+    const asking = () => {
+      const server = plainServer();
+      server.tool('ask', {}, async (_args, ctx) => {
+        const requestedSchema = { type: 'object', properties: {} } as const;
+        return `the answer was: ${(await ctx.elicit({ message: 'Who?', requestedSchema })).action}`;
+      });
+      return server;
+    };
+    const [b] = (await startMembers(1, asking, { join: { store } })) as [TestMember];
+    b.store.cut = true;
+    await until('it knows that it is cut off', () => !b.cluster.members.isConnected);
+    const a = await startMember(asking(), { join: { store } });
+    const capabilities = { elicitation: { form: {} } };
+    const first = await ask(a.url, modernCall(1, 'ask', {}, { capabilities }));
+    const { requestState } = first.json['result'] as { requestState: string };
+    const inputResponses = { 'elicitation-1': { action: 'accept', content: {} } };
+    const params = { requestState, inputResponses };
+    let isOver = false;
+    const second = ask(b.url, modernCall(2, 'ask', {}, { capabilities, params })).finally(() => {
+      isOver = true;
+    });
+    const asked = b.store.refused.length;
+    await until('it has asked twice', () => b.store.refused.length > asked + 1);
+    expect(isOver).toBe(false);
+    expect(b.cluster.members.find(a.id)).toBeUndefined();
+    b.store.cut = false;
+    expect((await second).json).toMatchObject({
+      id: 2,
+      result: { content: [{ text: 'the answer was: accept' }] },
+    });
   });
 });
 

@@ -146,9 +146,11 @@ export class ReplicaRouter implements EndpointReplicas {
   async routeStream(id: string, whole: WholeRequest): Promise<RoutedRequest> {
     const { members } = this.#cluster;
     const opener = this.#openerOf(id, whole.admitted);
-    const member = opener === undefined ? undefined : await this.#memberOf(opener);
+    if (opener === undefined) return 'unknown';
+    if (!members.isSelf(opener) && refusedAsNotHere(whole.admitted)) return 'answered';
+    const member = await this.#memberOf(opener, whole);
+    if (member === 'unsure') return 'answered';
     if (!member || members.isSelf(member.id)) return 'unknown';
-    if (refusedAsNotHere(whole.admitted)) return 'answered';
     const failure = await this.#handover.twice(member, whole);
     if (failure?.kind === 'not-here' || failure?.kind === 'refused') return 'unknown';
     if (failure) busy(whole.admitted, 'The process of this connection cannot be reached');
@@ -237,7 +239,8 @@ export class ReplicaRouter implements EndpointReplicas {
     const id = memberOfState(requestState);
     const { members } = this.#cluster;
     if (id === undefined || members.isSelf(id) || isHandedOn(whole.admitted)) return false;
-    const member = await this.#memberOf(id);
+    const member = await this.#memberOf(id, whole);
+    if (member === 'unsure') return true;
     if (!member) return false;
     const failure = await this.#handover.twice(member, whole);
     if (!failure) return true;
@@ -246,13 +249,28 @@ export class ReplicaRouter implements EndpointReplicas {
     return true;
   }
 
-  /** The member with this id. One that the store has forgotten may only have lost the store, and still work. */
-  async #memberOf(id: string): Promise<Member | undefined> {
+  /**
+   * The member with this id. One that the store has forgotten may only have lost the store, and still work. One that has
+   * come while the store cannot be asked is not known here yet, so the request waits for the store. `unsure`: it has waited
+   * for too long, and was answered.
+   */
+  async #memberOf(id: string, { admitted }: WholeRequest): Promise<Member | 'unsure' | undefined> {
     const { members } = this.#cluster;
-    if (!members.find(id) && !members.isSelf(id)) {
-      await within(this.#endpoint.settings.clock, CONFIRM_MS, members.review(id));
+    const { clock } = this.#endpoint.settings;
+    const find = () => members.find(id) ?? members.findPast(id);
+    if (members.isSelf(id)) return find();
+    let isWanted = true;
+    admitted.exchange.onGone(() => {
+      isWanted = false;
+    });
+    for (const until = clock.now() + HOLD_MS; isWanted && clock.now() < until; ) {
+      if (!members.find(id)) await within(clock, CONFIRM_MS, members.review(id));
+      const member = find();
+      if (member || !members.isUnsure || this.#isStopped) return member;
+      await this.#handover.pause(CONFIRM_MS);
     }
-    return members.find(id) ?? members.findPast(id);
+    if (isWanted) busy(admitted, 'The process that works on this call cannot be found');
+    return 'unsure';
   }
 
   #receive(exchange: PeerExchange): void {
