@@ -1,6 +1,6 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
+import type { Member } from '@isthmus/sdk/internal/cluster/member-list.js';
 import type { HttpStream } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
 import type { PeerRequest } from '@isthmus/sdk/internal/transport/peers/envelope.js';
 import type { PeerClient } from '@isthmus/sdk/internal/transport/peers/peer-client.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
-import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
+import type { Member } from '@isthmus/sdk/internal/cluster/member-list.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isSameDefinition } from './definition-digest.js';
 

@@ -1,5 +1,5 @@
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
-import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
+import type { Member } from '@isthmus/sdk/internal/cluster/member-list.js';
 import { chooseMember } from '@isthmus/sdk/internal/cluster/rendezvous.js';
 import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
 import { digestDefinition, isSameDefinition } from '../cluster/definition-digest.js';

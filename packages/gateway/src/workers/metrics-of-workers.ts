@@ -1,5 +1,5 @@
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
-import type { Member } from '@isthmus/sdk/internal/cluster/members.js';
+import type { Member } from '@isthmus/sdk/internal/cluster/member-list.js';
 import type { PeerRequest } from '@isthmus/sdk/internal/transport/peers/envelope.js';
 import { peersOf } from '@isthmus/sdk/internal/transport/peers/peers.js';
 import { type MetricsOfReplica, mergeMetrics } from '../telemetry/merge-metrics.js';

@@ -1,4 +1,5 @@
-import type { Member, Members } from '@isthmus/sdk/internal/cluster/members.js';
+import type { Member } from '@isthmus/sdk/internal/cluster/member-list.js';
+import type { Members } from '@isthmus/sdk/internal/cluster/members.js';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { MemberWatch } from '../../src/cluster/member-watch.js';

@@ -1,33 +1,9 @@
 import type { Clock } from '../async/clock.js';
 import { messageOf } from '../errors.js';
 import type { ClusterKeys } from './cluster-keys.js';
+import { type Member, type MemberFacts, MemberList } from './member-list.js';
 import { newMemberId } from './session-id.js';
 import type { BeatAnswer, ClusterStore } from './store.js';
-
-/** What a member tells the others. */
-export interface MemberFacts {
-  /** Of its private listener: `http://10.0.0.7:7946`. */
-  readonly address: string;
-  readonly version: string;
-  /** The version of what members say to each other. */
-  readonly protocol: number;
-  readonly state: 'ready' | 'draining';
-  /** Milliseconds since 1970, by the clock of the store. */
-  readonly startedAt: number;
-  /** The name of the machine, for people. */
-  readonly host: string;
-  /** Digests of the servers that it has, by name. Members with the same digest run the same server. */
-  readonly servers: Readonly<Record<string, string>>;
-  /** Its earlier ids: others have declared it dead while it lived. */
-  readonly formerly: readonly string[];
-  /** The workers of one parent process have the same word here. Other members have none. */
-  readonly parent?: string;
-}
-
-/** A process of the cluster. */
-export interface Member extends MemberFacts {
-  readonly id: string;
-}
 
 export interface MembersOptions {
   readonly store: ClusterStore;
@@ -38,8 +14,9 @@ export interface MembersOptions {
 
 /**
  * The members of the cluster, as this one knows them. Each member beats once a second. A member is gone when it was
- * silent for five seconds, when it left, or when another one has fenced it. No member is gone while this one cannot
- * reach the store, nor for five seconds after that: then the others may just have had no chance to beat.
+ * silent for five seconds, when it left, or when another one has fenced it. No other member is gone while this one cannot
+ * reach the store, nor for five seconds after that: then the others may just have had no chance to beat. One that has said
+ * that it leaves is gone at once.
  */
 export class Members {
   readonly #options: MembersOptions;
@@ -49,14 +26,7 @@ export class Members {
   #facts: MemberFacts;
   /** The facts that the store has of this member. */
   #told: MemberFacts | undefined;
-  #known = new Map<string, Member>();
-  #strangers: readonly string[] = [];
-  /** The facts of each as the store has them. */
-  #sealed = new Map<Member, Uint8Array>();
-  /** Earlier ids of members that live. */
-  #aliases = new Map<string, string>();
-  /** The last that was known of members that are gone, the newest last. */
-  #past = new Map<string, Member>();
+  readonly #list: MemberList;
   /** Those that were declared dead by this one, the newest last. */
   readonly #fenced = new Set<string>();
   #beating: Promise<boolean> | undefined;
@@ -75,6 +45,7 @@ export class Members {
 
   constructor(options: MembersOptions) {
     this.#options = options;
+    this.#list = new MemberList(options.keys);
     this.#facts = { ...options.facts, startedAt: options.clock.now(), formerly: [] };
   }
 
@@ -97,12 +68,12 @@ export class Members {
 
   /** All that live, this one included. */
   get all(): readonly Member[] {
-    return [...this.#known.values()];
+    return this.#list.all;
   }
 
   /** Those whose facts this member cannot open: they have another secret. They are not members. */
   get strangers(): readonly string[] {
-    return this.#strangers;
+    return this.#list.strangers;
   }
 
   /** Whether the store answers. */
@@ -120,7 +91,7 @@ export class Members {
     const { store } = this.#options;
     this.#unsubscribe = store.subscribe(
       MEMBERS_CHANNEL,
-      () => void this.refresh(),
+      (value) => this.#hear(value),
       () => void this.refresh(),
     );
     const joined = await this.refresh();
@@ -129,12 +100,12 @@ export class Members {
   }
 
   find(id: string): Member | undefined {
-    return this.#known.get(id) ?? this.#known.get(this.#aliases.get(id) ?? '');
+    return this.#list.find(id);
   }
 
   /** A member that is gone. It may still work, if only the store has lost it. */
   findPast(id: string): Member | undefined {
-    return this.#past.get(id);
+    return this.#list.findPast(id);
   }
 
   isSelf(id: string): boolean {
@@ -144,6 +115,7 @@ export class Members {
   /** `unsure`: the store cannot be asked at the moment, or could not a moment ago. */
   standingOf(id: string): 'alive' | 'gone' | 'unsure' {
     if (this.isSelf(id) || this.find(id)) return 'alive';
+    if (this.#list.hasLeft(id)) return 'gone';
     return this.isUnsure ? 'unsure' : 'gone';
   }
 
@@ -207,9 +179,8 @@ export class Members {
       return false;
     }
     this.#fenced.add(real);
-    if (this.#fenced.size > MAX_PAST) this.#fenced.delete(this.#fenced.values().next().value!);
-    this.#known.delete(real);
-    this.#past.delete(real);
+    if (this.#fenced.size > MAX_FENCED) this.#fenced.delete(this.#fenced.values().next().value!);
+    this.#list.forget(real);
     this.#changed();
     this.#announce();
     return true;
@@ -243,7 +214,7 @@ export class Members {
     this.#unsubscribe();
     await this.#beating;
     const isTold = (await this.#tellLeaving()) || (await this.#tellLeaving());
-    if (isTold) this.#announce();
+    if (isTold) this.#announce(this.#list.sealLeaving([this.#self, ...this.#facts.formerly]));
     return isTold;
   }
 
@@ -292,7 +263,9 @@ export class Members {
     this.#isDown = false;
     this.#hasJoined = true;
     this.#lastBeatAt = sentAt;
-    this.#take(answer);
+    // Those who were there may have had no chance to beat since the store was away, or has forgotten them.
+    const isKept = (id: string) => this.#isTooEarly && !this.isSelf(id);
+    if (this.#list.take(answer.members, isKept)) this.#changed();
     if (isFirst) this.#announce();
     else if (wasSilent) for (const callback of [...this.#onDoubt]) callback();
     return true;
@@ -325,68 +298,20 @@ export class Members {
     return answer;
   }
 
-  /** What cannot be opened was not written by a member. */
-  #take({ members }: BeatAnswer): void {
-    const known = new Map<string, Member>();
-    const sealed = new Map<Member, Uint8Array>();
-    const strangers: string[] = [];
-    for (const { member: id, facts } of members) {
-      const before = this.#known.get(id);
-      const isSame = before && Buffer.compare(this.#sealed.get(before)!, facts) === 0;
-      const member = isSame ? before : this.#readFacts(id, facts);
-      if (!member) {
-        strangers.push(id);
-        continue;
-      }
-      known.set(id, member);
-      sealed.set(member, facts);
-    }
-    // Those who were there may have had no chance to beat since the store was away, or has forgotten them.
-    if (this.#isTooEarly) {
-      for (const [id, member] of this.#known) {
-        if (known.has(id) || this.isSelf(id) || isFormer(id, known)) continue;
-        known.set(id, member);
-        sealed.set(member, this.#sealed.get(member)!);
-      }
-    }
-    const isSame =
-      known.size === this.#known.size &&
-      [...known].every(([id, each]) => this.#known.get(id) === each) &&
-      strangers.join() === this.#strangers.join();
-    for (const [id, member] of this.#known) if (!known.has(id)) this.#keepPast(id, member);
-    this.#strangers = strangers;
-    this.#known = known;
-    this.#sealed = sealed;
-    if (isSame) return;
-    this.#aliases = new Map(
-      [...known.values()].flatMap(({ id, formerly }) => formerly.map((old) => [old, id])),
-    );
-    this.#changed();
-  }
-
-  #keepPast(id: string, member: Member): void {
-    this.#past.delete(id);
-    this.#past.set(id, member);
-    if (this.#past.size > MAX_PAST) this.#past.delete(this.#past.keys().next().value!);
-  }
-
-  #readFacts(id: string, sealed: Uint8Array): Member | undefined {
-    const plain = this.#options.keys.sealer('member', id).open(sealed);
-    return plain && { ...(JSON.parse(plain.toString()) as MemberFacts), id };
-  }
-
   #changed(): void {
     for (const callback of [...this.#onChange]) callback();
   }
 
   /** The others look at once, and not with their next beat. */
-  #announce(): void {
-    this.#options.store.publish(MEMBERS_CHANNEL, Buffer.from(this.#self)).catch(() => {});
+  #announce(value: Uint8Array = Buffer.from(this.#self)): void {
+    this.#options.store.publish(MEMBERS_CHANNEL, value).catch(() => {});
   }
-}
 
-function isFormer(id: string, known: ReadonlyMap<string, Member>): boolean {
-  return [...known.values()].some(({ formerly }) => formerly.includes(id));
+  /** A member that says that it leaves is gone, also where the store is not believed yet. */
+  #hear(value: Uint8Array): void {
+    if (this.#list.takeLeaving(value)) this.#changed();
+    void this.refresh();
+  }
 }
 
 /** Whatever is published here, members look at once who is there. */
@@ -397,4 +322,4 @@ export const TTL_MS = 5000;
 /** A connection to the store is there again within this time, if the store is. */
 const MOMENT_MS = 2000;
 const MAX_FORMER = 8;
-const MAX_PAST = 100;
+const MAX_FENCED = 100;

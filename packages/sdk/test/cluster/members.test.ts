@@ -76,9 +76,11 @@ describe('the members of a cluster', () => {
   });
 
   it('doubt no member while they cannot reach the store, nor for five seconds after', async () => {
-    const { clock, state, a, b } = await pair();
+    const { clock, store, state, a, b } = await pair();
     const gone = a.self;
     state.isDown = true;
+    // It cannot hear that the other one leaves.
+    store.publish = () => Promise.resolve();
     await a.leave();
     await pass(clock, 10_000);
     expect(b.standingOf(gone)).not.toBe('gone');
@@ -150,6 +152,44 @@ describe('the members of a cluster', () => {
     await a.leave();
     await pass(clock, 250);
     expect(b.standingOf(id)).toBe('gone');
+  });
+
+  it('take a member that says that it leaves for gone at once, also while the store is not believed yet', async () => {
+    const { clock, store, state, a, b } = await pair();
+    const [gone, former] = [a.self, 'formerly'];
+    // One that has lived on under another name.
+    await store.fence(gone);
+    await pass(clock, 2500);
+    expect(b.find(gone)?.id).toBe(a.self);
+    state.isDown = true;
+    await pass(clock, 2000);
+    state.isDown = false;
+    await pass(clock, 1000);
+    // Others that are not in the list may have had no chance to beat.
+    expect([b.isUnsure, b.standingOf(former)]).toEqual([true, 'unsure']);
+    const ids = [gone, a.self];
+    await a.leave();
+    await pass(clock, 250);
+    expect(ids.map((id) => b.standingOf(id))).toEqual(['gone', 'gone']);
+    expect([b.isUnsure, b.all.map(({ id }) => id)]).toEqual([true, [b.self]]);
+    // It may still answer what it was asked.
+    expect(b.findPast(ids[1]!)?.address).toBe('http://a:1');
+  });
+
+  it('do not believe it when no member has said it, nor that a stranger leaves for another', async () => {
+    const { clock, store, state, a, b } = await pair();
+    state.isDown = true;
+    await pass(clock, 2000);
+    const others = createClusterKeys('another secret, long enough for a test');
+    await store.publish('members', others.sealer('member', 'leaving').seal(Buffer.from(a.self)));
+    await store.publish('members', Buffer.from(a.self));
+    // What a member says of itself when it beats.
+    await store.publish('members', keys.sealer('member', a.self).seal(Buffer.from(a.self)));
+    await pass(clock, 250);
+    expect(b.standingOf(a.self)).toBe('alive');
+    await store.publish('members', keys.sealer('member', 'leaving').seal(Buffer.from(a.self)));
+    await pass(clock, 250);
+    expect(b.standingOf(a.self)).toBe('gone');
   });
 
   it('hear what a member says while it beats', async () => {

@@ -2,7 +2,8 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import type { ClusterKeys } from '../../cluster/cluster-keys.js';
-import type { Member, Members } from '../../cluster/members.js';
+import type { Member } from '../../cluster/member-list.js';
+import type { Members } from '../../cluster/members.js';
 import { IsthmusError, messageOf } from '../../errors.js';
 import {
   digestFrame,

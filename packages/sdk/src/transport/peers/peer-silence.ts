@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.js';
-import type { Member } from '../../cluster/members.js';
+import type { Member } from '../../cluster/member-list.js';
 
 export interface PeerSilenceOptions {
   readonly clock: Clock;

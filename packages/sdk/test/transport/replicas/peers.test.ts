@@ -9,7 +9,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type Clock, systemClock } from '../../../src/async/clock.js';
 import { type ClusterKeys, createClusterKeys } from '../../../src/cluster/cluster-keys.js';
-import type { Member, Members } from '../../../src/cluster/members.js';
+import type { Member } from '../../../src/cluster/member-list.js';
+import type { Members } from '../../../src/cluster/members.js';
 import {
   digestFrame,
   encodeFrame,

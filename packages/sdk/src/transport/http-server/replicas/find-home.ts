@@ -1,5 +1,5 @@
 import type { Cluster } from '../../../cluster/cluster.js';
-import type { Member } from '../../../cluster/members.js';
+import type { Member } from '../../../cluster/member-list.js';
 import type { HomeRequest } from '../../../exchange/connection.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import { busy } from '../exchange/admitted-request.js';

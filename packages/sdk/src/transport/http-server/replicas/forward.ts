@@ -1,5 +1,5 @@
 import { createDeferred } from '../../../async/deferred.js';
-import type { Member } from '../../../cluster/members.js';
+import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine, encodeMessage } from '../../../wire/codec.js';
 import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
 import type { PeerErrand, PeerRequest } from '../../peers/envelope.js';

@@ -1,7 +1,7 @@
 import { type Clock, within } from '../../../async/clock.js';
 import { createDeferred } from '../../../async/deferred.js';
 import { type Cluster, PEER_PROTOCOL } from '../../../cluster/cluster.js';
-import type { Member } from '../../../cluster/members.js';
+import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine } from '../../../wire/codec.js';
 import type { PeerErrand } from '../../peers/envelope.js';
 import type { PeerFailure } from '../../peers/peer-client.js';

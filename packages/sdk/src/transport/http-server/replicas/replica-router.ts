@@ -1,6 +1,6 @@
 import { within } from '../../../async/clock.js';
 import type { Cluster } from '../../../cluster/cluster.js';
-import type { Member } from '../../../cluster/members.js';
+import type { Member } from '../../../cluster/member-list.js';
 import { mintSessionId, openerOf } from '../../../cluster/session-id.js';
 import type { HttpRoute } from '../../../era/classify/classify-http.js';
 import { memberOfState } from '../../../era/modern/sealed-state.js';
