@@ -16,6 +16,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
 import { createAuthorize, type TargetServer, toolIn } from './access/create-authorize.js';
+import { learnTools } from './access/learn-tools.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { reviewTasks } from './aggregate/shared-tasks.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
@@ -364,6 +365,10 @@ class MultiServerGateway implements Gateway {
       access: this.#access,
       server,
       find: (message, principal) => this.#targetAtMain(message, principal),
+      learn: (request) =>
+        this.#options.own || this.#servers.size < 2
+          ? undefined
+          : learnTools(this.#aggregate, request, this.#clock),
       ...(audit && {
         onDenied: (denied) => audit.refuse(deniedRecord(denied, audit)),
         onRefused: (refused) =>

@@ -23,6 +23,8 @@ export interface AuthorizeOptions {
   readonly server?: AccessServer | undefined;
   /** The server that a merged name or a URI belongs to, and the name of a tool there. Undefined: it is not about one server. */
   find?(message: RequestedMessage, principal: string | undefined): TargetServer | undefined;
+  /** Reads the lists that tell `find` which servers these messages are for. Undefined: they would tell nothing more. */
+  learn?(request: AccessRequest): Promise<unknown> | undefined;
   /** Told of every refusal. Returns the id by which the log knows it. */
   onDenied?(denied: DeniedRequest): string;
   /** Told of every request that authentication has refused. */
@@ -54,15 +56,25 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       const caller = { principal: request.principal, scopes: request.grant?.scopes };
       if (server && !access.allowsEntry(caller, server.name)) return closed(options, request);
       if (!access.hasScopes || caller.principal === undefined) return undefined;
-      const { messages } = request;
-      const targets = messages.map((message) => targetOf(options, message, caller.principal));
-      const decided = judge(options, request, targets, caller, false);
-      if (decided !== 'unknown') return decided;
-      return readHints(targets, request).then(
-        () => judge(options, request, targets, caller, true) as Denial | undefined,
-      );
+      const reading = server ? undefined : options.learn?.(request);
+      return reading
+        ? reading.then(() => decideFor(options, request, caller))
+        : decideFor(options, request, caller);
     },
   };
+}
+
+function decideFor(
+  options: AuthorizeOptions,
+  request: AccessRequest,
+  caller: AccessCaller,
+): Denial | undefined | Promise<Denial | undefined> {
+  const targets = request.messages.map((message) => targetOf(options, message, caller.principal));
+  const decided = judge(options, request, targets, caller, false);
+  if (decided !== 'unknown') return decided;
+  return readHints(targets, request).then(
+    () => judge(options, request, targets, caller, true) as Denial | undefined,
+  );
 }
 
 interface Target {

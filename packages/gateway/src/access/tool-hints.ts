@@ -1,7 +1,7 @@
 import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
-import type { Call, HandledResult, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, HandledResult, RequestFacts, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
 /** Which tools of a server say that they only read (`readOnlyHint`), as its lists had it. */
@@ -75,16 +75,29 @@ export function listFor(
 ): (params: JsonObject) => HandledResult {
   return async (params) => {
     await service.ready?.({ method: 'tools/list', params }, principal);
-    return service.handle(listCall(params, principal, remote)) as Promise<JsonObject>;
+    return service.handle(listCall({ principal, remote }, params)) as Promise<JsonObject>;
   };
 }
 
-function listCall(params: JsonObject, principal: string | undefined, remote: string | undefined): Call {
-  const abort = new LazyAbort();
+/** For whom the gateway reads a list. */
+export interface ListReader {
+  readonly principal: string | undefined;
+  readonly remote: string | undefined;
+  /** The request that the list is read for. */
+  readonly request?: RequestFacts | undefined;
+}
+
+/** A call of the gateway itself. Nothing that the server asks during it is answered. */
+export function listCall(
+  { principal, remote, request }: ListReader,
+  params: JsonObject = {},
+  abort = new LazyAbort(),
+): Call {
   return {
     method: 'tools/list',
     params,
     peer: { era: 'modern', revision: '2026-07-28', info: undefined, capabilities: {}, principal, remote },
+    request,
     get signal() {
       return abort.signal;
     },

@@ -142,6 +142,15 @@ export class Aggregate implements Service {
     return member && { member, tool: undefined };
   }
 
+  /** Reads the lists that show which servers have these tools. Undefined: they would show nothing more than is known. */
+  learnTools(names: readonly string[], call: Call): Promise<void> | undefined {
+    const { principal } = call.peer;
+    const isBare = this.#bare.isEmpty(principal) && names.some((name) => !this.#names.read(name, principal));
+    const areAllKnown = () => !names.some((name) => this.#names.isUnknown(name, principal));
+    if (!isBare && areAllKnown()) return undefined;
+    return this.#names.readLists(call, 'tools/list', this.#ask, () => !isBare && areAllKnown());
+  }
+
   #keeperOf(uri: unknown, principal: string | undefined): AggregateMember | undefined {
     if (typeof uri !== 'string') return undefined;
     const named = this.#uris.read(uri)?.member ?? this.#uris.keeperOf(principal, uri);
@@ -229,10 +238,8 @@ export class Aggregate implements Service {
   async #callTool(call: Call): Promise<JsonObject> {
     const { name } = call.params;
     const { principal } = call.peer;
-    const prefixed = await this.#find(call, name, 'tools/list');
-    if (!prefixed && this.#bare.isEmpty(principal))
-      await this.#names.readLists(call, 'tools/list', this.#ask);
-    const found = prefixed ?? this.#bareTool(String(name), principal);
+    if (typeof name === 'string') await this.learnTools([name], call);
+    const found = typeof name === 'string' ? this.#toolOf(name, principal) : undefined;
     if (!found) throw this.#unknownTool(String(name), principal);
     const result = this.#forward(found.member, call, { ...call.params, name: found.name });
     return this.#uris.hasAliases ? this.#uris.showResult(principal, found.member, await result) : result;

@@ -64,7 +64,7 @@ export class SharedNames {
     list: (call: Call) => Promise<JsonObject>,
   ): Promise<Found | undefined> {
     const { principal } = call.peer;
-    if (typeof name === 'string' && this.#isUnknown(name, principal))
+    if (typeof name === 'string' && this.isUnknown(name, principal))
       await this.readLists(call, method, list, () => this.#shortened.get(name, principal) !== undefined);
     return this.read(name, principal);
   }
@@ -91,7 +91,8 @@ export class SharedNames {
     return this.#names.to(named);
   }
 
-  #isUnknown(name: string, principal: string | undefined): boolean {
+  /** A name that may have been shortened, and that no list has shown yet. */
+  isUnknown(name: string, principal: string | undefined): boolean {
     return this.#names.isDoubtful(name) && !this.#shortened.get(name, principal);
   }
 }

@@ -1,3 +1,4 @@
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -10,8 +11,9 @@ import {
 } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { publishedAuthority } from '../support/published-authority.js';
-import { as, PROTECTED, scopedHouse } from '../support/scoped-tokens.js';
-import type { House } from '../support/secured-gateway.js';
+import { as, byWrittenToken, PROTECTED, scopedHouse } from '../support/scoped-tokens.js';
+import { type House, openHouse } from '../support/secured-gateway.js';
+import { type Build, openFar } from '../support/upstream.js';
 
 const ACCESS = {
   scopes: {
@@ -29,6 +31,29 @@ const METADATA = 'https://gw.example/.well-known/oauth-protected-resource';
 
 function challenge(scope: string, path: string): string {
   return `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${METADATA}${path}", error_description="The token needs the scopes ${scope}"`;
+}
+
+/** `files` has tools of its own, and `delete_one`. `mail` has `delete_one` and `send_one`. */
+async function twoKinds(access: AccessSettings, more: Build = () => {}): Promise<House> {
+  const files = await openFar(
+    (server) => {
+      server.tool('write_one', { annotations: { readOnlyHint: false } }, () => 'written');
+      server.tool('delete_one', {}, () => 'deleted a file');
+      more(server);
+    },
+    { name: 'files' },
+  );
+  const mail = await openFar(
+    (server) => {
+      server.tool('send_one', {}, () => 'sent');
+      server.tool('delete_one', {}, () => 'deleted a mail');
+    },
+    { name: 'mail' },
+  );
+  return openHouse([files.unit('files', { stateless: true }), mail.unit('mail', { stateless: true })], {
+    access,
+    endpoint: { authenticate: byWrittenToken, protectedResource: PROTECTED },
+  });
 }
 
 const verdict = ({ status, headers }: Answer) => [status, headers['www-authenticate']];
@@ -91,6 +116,60 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
     expect(verdict(await call(house, '/mcp', 'mail__write_one', 'ada/mcp:write'))).toEqual([
       403,
       challenge('mail:use', '/mcp'),
+    ]);
+  });
+
+  it('is decided for the server that has a tool of this name, also before the caller has read a list', async () => {
+    const house = await twoKinds({
+      servers: {
+        files: { tools: { delete_one: ['files:delete'] }, readOnly: [], other: ['files:write'] },
+        mail: { tools: { delete_one: ['mail:delete'], send_one: ['mail:send'] } },
+      },
+    });
+    const ada = 'ada/mcp:read';
+    expect(verdict(await call(house, '/mcp', 'write_one', ada))).toEqual([
+      403,
+      challenge('files:write', '/mcp'),
+    ]);
+    expect(verdict(await call(house, '/mcp', 'send_one', 'bea/'))).toEqual([
+      403,
+      challenge('mail:send', '/mcp'),
+    ]);
+    expect((await call(house, '/mcp', 'send_one', 'bea/mail:send')).json.result.content).toEqual([
+      { type: 'text', text: 'sent' },
+    ]);
+    // Two servers have it: it is not decided which of them is meant.
+    expect((await call(house, '/mcp', 'delete_one', 'cy/')).json.error?.message).toBe(
+      'Unknown tool: delete_one. Several servers have it: call files__delete_one or mail__delete_one',
+    );
+  });
+
+  it('is decided for the server of a bare name in a batch, and in a session of the legacy era', async () => {
+    const house = await twoKinds({
+      servers: { files: { other: ['files:write'] }, mail: { tools: { send_one: ['mail:send'] } } },
+    });
+    const headers = { ...as('ada/').headers };
+    const begun = await house.ask('/mcp', legacy(initialize(1, '2025-03-26'), headers));
+    const session = { ...headers, 'mcp-session-id': String(begun.headers['mcp-session-id']) };
+    const batch = [legacyCall(2, 'write_one'), legacyCall(3, 'send_one'), legacyCall(4, 'no_such')];
+    expect(verdict(await house.ask('/mcp', legacy(batch, session)))).toEqual([
+      403,
+      challenge('files:write mail:send', '/mcp'),
+    ]);
+  });
+
+  it('is decided for the tool behind a shortened name, also before the caller has read a list', async () => {
+    const long = `export_${'x'.repeat(114)}_all`;
+    const house = await twoKinds({ servers: { files: { tools: { '*_all': ['files:export'] } } } }, (server) =>
+      server.tool(long, {}, () => 'exported'),
+    );
+    const listed = await house.ask('/mcp', modern(1, 'tools/list', {}, as('bea/')));
+    const names = listed.json.result.tools.map(({ name }: { name: string }) => name);
+    const shortened = names.find((name: string) => name.startsWith('files__export'));
+    expect(shortened).toMatch(/^files__export_x{105}-[0-9a-f]{8}$/);
+    expect(verdict(await call(house, '/mcp', shortened, 'ada/'))).toEqual([
+      403,
+      challenge('files:export', '/mcp'),
     ]);
   });
 
