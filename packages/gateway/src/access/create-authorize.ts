@@ -118,8 +118,10 @@ function judge(
     if (!needed) return 'unknown';
     all = all.length === 0 ? needed : [...new Set([...all, ...needed])];
   }
-  if (access.covers(caller, all)) return undefined;
-  return insufficient(options, request, targets[0], all);
+  const { requiredScopes = [] } = request.grant ?? {};
+  if (access.covers(caller, all) && access.covers(caller, requiredScopes)) return undefined;
+  // AUTH-S-008: consistently all scopes, so that a client that asks for nothing else gets through.
+  return insufficient(options, request, targets[0], [...new Set([...requiredScopes, ...all])]);
 }
 
 async function readHints(targets: readonly Target[], request: AccessRequest): Promise<void> {

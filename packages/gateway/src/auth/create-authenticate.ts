@@ -69,12 +69,12 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
     );
   }
   const deny = denyFile === undefined ? undefined : openDenyFile(denyFile, { warn, clock });
-  const missing = challenge(jwt?.requiredScopes ?? authServers[0]?.requiredScopes);
+  const scopes = jwt?.requiredScopes ?? authServers[0]?.requiredScopes;
   return {
     async authenticate(request) {
       const presented = readCredentials(request);
       if (presented.tokens.length === 0)
-        return { status: 401, challenge: missing, why: 'No credentials were sent' };
+        return { status: 401, challenge: REALM, why: 'No credentials were sent', ...(scopes && { scopes }) };
       let refusal: Refusal | undefined;
       for (const scheme of schemes) {
         const found = await scheme(presented);
@@ -97,7 +97,5 @@ function warnOf(weakness: string | undefined, warn: (message: string) => void): 
   if (weakness !== undefined) warn(weakness);
 }
 
-/** RFC 6750, §3: at least one parameter. The scopes are what a client requests from its authorization server. */
-function challenge(scopes: readonly string[] = []): string {
-  return scopes.length > 0 ? `realm="mcp", scope="${scopes.join(' ')}"` : 'realm="mcp"';
-}
+/** RFC 6750, §3: at least one parameter. */
+const REALM = 'realm="mcp"';

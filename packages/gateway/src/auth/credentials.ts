@@ -41,6 +41,7 @@ export type SchemeVerdict =
       readonly kind: 'known';
       readonly principal: string;
       readonly scopes?: readonly string[];
+      readonly requiredScopes?: readonly string[];
       readonly claims?: JsonObject;
       readonly clientId?: string;
       readonly expiresAt?: number;

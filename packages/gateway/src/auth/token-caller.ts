@@ -30,18 +30,19 @@ export function toCaller(
   const scopes = [...new Set(scopesOf(claims))];
   const clientId = clientIdOf(claims);
   const principal = principalOf(issuer, who);
+  const grant = {
+    principal,
+    ...{ scopes, claims, expiresAt: life.expiresAt, standing: life.standing },
+    ...(requiredScopes.length > 0 && { requiredScopes }),
+    ...(clientId !== undefined && { clientId }),
+  };
   if (!covers(scopes, requiredScopes)) {
     const challenge = 'error="insufficient_scope"';
     const why = 'The token has not the scopes that every caller needs';
     const caller = { principal, clientId };
-    return refusedToken({ status: 403, challenge, why, scopes: requiredScopes, caller });
+    return refusedToken({ status: 403, challenge, why, scopes: requiredScopes, caller, grant });
   }
-  return {
-    kind: 'known',
-    principal,
-    ...{ scopes, claims, expiresAt: life.expiresAt, standing: life.standing },
-    ...(clientId !== undefined && { clientId }),
-  };
+  return { kind: 'known', ...grant };
 }
 
 const hasEach: CoversScopes = (granted, needed) => needed.every((scope) => granted.includes(scope));

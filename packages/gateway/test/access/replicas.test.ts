@@ -1,11 +1,19 @@
 import type { Cluster } from '@isthmus/sdk/internal/cluster/cluster.js';
 import { joinCluster, memoryStore } from '@isthmus/sdk/internal/transport/cluster.js';
+import type { Authenticate } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
 import { initialize, legacy, legacyCall } from '../../../sdk/test/support/http-server.js';
 import { as, byWrittenToken, PROTECTED, withHints } from '../support/scoped-tokens.js';
 import { type House, openHouse } from '../support/secured-gateway.js';
 import { openFar } from '../support/upstream.js';
+
+/** Every caller needs `gw:use`. */
+const allNeedUse: Authenticate = async (request) => {
+  const verdict = await byWrittenToken(request);
+  const isKnown = typeof verdict === 'object' && 'principal' in verdict;
+  return isKnown ? { ...verdict, requiredScopes: ['gw:use'] } : verdict;
+};
 
 /** Two members of a cluster with the same servers. */
 async function twoHouses(resource: string | undefined): Promise<House[]> {
@@ -26,7 +34,7 @@ async function twoHouses(resource: string | undefined): Promise<House[]> {
         cluster,
         access: { scopes: { all: ['mcp:read'], readOnly: [], other: ['mcp:write'] } },
         endpoint: {
-          authenticate: byWrittenToken,
+          authenticate: allNeedUse,
           protectedResource,
           trustProxy: ['loopback'],
         },
@@ -51,7 +59,7 @@ it.each([
   'AUTH-S-007: a session at another member needs the same scopes, with the same challenge (resource: %s)',
   async (resource, forwarded, origin) => {
     const [home, entry] = await twoHouses(resource);
-    const read = { ...as('ada/mcp:read').headers, ...forwarded };
+    const read = { ...as('ada/gw:use+mcp:read').headers, ...forwarded };
     const begun = await home!.ask('/mcp/files', legacy(initialize(1), read));
     const session = { ...read, 'mcp-session-id': String(begun.headers['mcp-session-id']) };
     for (const house of [home!, entry!]) {
@@ -60,12 +68,12 @@ it.each([
       const refused = await house.ask('/mcp/files', legacy(legacyCall(3, 'write_one'), session));
       expect([refused.status, refused.headers['www-authenticate']]).toEqual([
         403,
-        `Bearer error="insufficient_scope", scope="mcp:read mcp:write", resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp/files", error_description="The token needs the scopes mcp:read mcp:write"`,
+        `Bearer error="insufficient_scope", scope="gw:use mcp:read mcp:write", resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp/files", error_description="The token needs the scopes gw:use mcp:read mcp:write"`,
       ]);
-      const more = { ...session, ...as('ada/mcp:read+mcp:write').headers };
+      const more = { ...session, ...as('ada/gw:use+mcp:read+mcp:write').headers };
       const written = await house.ask('/mcp/files', legacy(legacyCall(4, 'write_one'), more));
       expect(written.messages[0]!.result.content[0].text).toBe('written');
-      const other = { ...session, ...as('bob/mcp:read+mcp:write').headers };
+      const other = { ...session, ...as('bob/gw:use+mcp:read+mcp:write').headers };
       expect((await house.ask('/mcp/files', legacy(legacyCall(5, 'read_one'), other))).status).toBe(404);
     }
   },

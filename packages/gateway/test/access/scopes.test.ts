@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,9 +12,10 @@ import {
   open,
 } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
+import { freshFolder } from '../support/open-gateway.js';
 import { publishedAuthority } from '../support/published-authority.js';
 import { as, byWrittenToken, PROTECTED, scopedHouse } from '../support/scoped-tokens.js';
-import { type House, openHouse } from '../support/secured-gateway.js';
+import { type House, type HouseOptions, openHouse } from '../support/secured-gateway.js';
 import { type Build, openFar } from '../support/upstream.js';
 
 const ACCESS = {
@@ -259,7 +262,7 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
 describe('a scope that every caller needs (--jwt-scope)', () => {
   const RESOURCE = 'https://gw.example';
 
-  async function stage(implies: Record<string, string[]>) {
+  async function stage(implies: Record<string, string[]>, options: HouseOptions = {}) {
     const authority = await publishedAuthority();
     const requiredScopes = ['mcp:use'];
     const introspection = { clientId: 'gateway', clientSecret: 'secret' };
@@ -267,11 +270,14 @@ describe('a scope that every caller needs (--jwt-scope)', () => {
     const { authenticate } = createAuthenticate({ authServers: [server] });
     const house = await scopedHouse(
       { scopes: { all: ['mcp:read'], other: ['mcp:write'] }, implies },
-      { endpoint: { authenticate, protectedResource: { ...PROTECTED, scopes: requiredScopes } } },
+      {
+        ...options,
+        endpoint: { authenticate, protectedResource: { ...PROTECTED, scopes: requiredScopes } },
+      },
     );
     const withScope = async (scope: string) => {
       const token = await authority.token({ aud: RESOURCE, scope });
-      const opaque = `opaque-${scope.replace(':', '-')}`;
+      const opaque = `opaque-${scope.replace(/\W/g, '-')}`;
       authority.opaque.set(opaque, { active: true, aud: RESOURCE, sub: 'ada', scope });
       return [token, opaque];
     };
@@ -297,9 +303,68 @@ describe('a scope that every caller needs (--jwt-scope)', () => {
     for (const token of await withScope('mcp:write')) {
       expect(verdict(await callWith(token))).toEqual([
         403,
-        `Bearer resource_metadata="${METADATA}/mcp/files", error="insufficient_scope", scope="mcp:use mcp:read"`,
+        challenge('mcp:use mcp:read mcp:write', '/mcp/files'),
       ]);
     }
+  });
+
+  it('AUTH-S-008: is told together with those of the tools, in one step, also for a batch', async () => {
+    const { house, withScope, callWith } = await stage({});
+    const both = challenge('mcp:use mcp:read mcp:write', '/mcp/files');
+    for (const scope of ['', 'mcp:use', 'mcp:write', 'mcp:use mcp:read', 'mcp:read mcp:write']) {
+      for (const token of await withScope(scope)) expect(verdict(await callWith(token))).toEqual([403, both]);
+    }
+    for (const token of await withScope('mcp:use mcp:read mcp:write'))
+      expect((await callWith(token)).json.result.content[0].text).toBe('written');
+    const [token] = await withScope('mcp:read');
+    const headers = { authorization: `Bearer ${token}` };
+    const batch = legacy([legacyCall(2, 'read_one'), legacyCall(3, 'write_one')], headers);
+    expect(verdict(await house.ask('/mcp/files', batch))).toEqual([403, both]);
+    // Nothing in these needs the scope of a tool.
+    for (const method of ['GET', 'DELETE']) {
+      const stream = await open(house.at('/mcp/files'), { method, headers });
+      expect([stream.status, stream.headers['www-authenticate']]).toEqual([
+        403,
+        challenge('mcp:use mcp:read', '/mcp/files'),
+      ]);
+    }
+    const unreadable = { method: 'POST', body: 'not JSON', headers: { ...batch.headers } };
+    expect((await house.ask('/mcp/files', unreadable)).status).toBe(403);
+    const { headers: first } = await house.ask('/mcp/files', modern(1, 'tools/list'));
+    expect(first['www-authenticate']).toBe(
+      `Bearer resource_metadata="${METADATA}/mcp/files", realm="mcp", scope="mcp:use mcp:read"`,
+    );
+  });
+
+  it('is in the audit log with the call that it was missing for', async () => {
+    const file = join(freshFolder(), 'a.jsonl');
+    const { house, withScope, callWith } = await stage({}, { audit: { file } });
+    const [token] = await withScope('mcp:write');
+    const { json } = await callWith(token!);
+    await house.operation.close({ graceMs: 0 });
+    expect(
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      {
+        correlationId: (json.error!.data as { correlationId: string }).correlationId,
+        principal: expect.stringMatching(/\|ada$/),
+        ...{ server: 'files', method: 'tools/call', tool: 'write_one', outcome: 'insufficient_scope' },
+        scopes: ['mcp:use', 'mcp:read', 'mcp:write'],
+      },
+    ]);
+  });
+
+  it('is told alone where no other scope is needed, whatever was sent', async () => {
+    const { house, withScope, callWith } = await stage({});
+    house.operation.gateway.apply(house.operation.gateway.definitions, {});
+    const [token] = await withScope('mcp:write');
+    expect(verdict(await callWith(token!))).toEqual([
+      403,
+      `Bearer resource_metadata="${METADATA}/mcp/files", error="insufficient_scope", scope="mcp:use"`,
+    ]);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Connection, Listening, ServedFacts } from '../../exchange/connecti
 import { decodeLine } from '../../wire/codec.js';
 import { withTraceOf } from '../trace-headers.js';
 import { authenticateRequest, passGuard } from './admission/authenticate.js';
-import { authorizeRequest } from './admission/authorize.js';
+import { authorizeRequest, refuseLacking } from './admission/authorize.js';
 import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
 import { accepts, isJson } from './admission/guard.js';
 import { RequestLimiter, readBody } from './admission/request-limits.js';
@@ -20,7 +20,12 @@ import {
   respondInternalError,
 } from './exchange/admitted-request.js';
 import type { HttpExchange } from './exchange/exchange.js';
-import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
+import {
+  type Grant,
+  type HttpEndpointOptions,
+  type HttpEndpointSettings,
+  resolveEndpoint,
+} from './options.js';
 import { StatelessPosts } from './posts/stateless-posts.js';
 import { type EndpointReplicas, replicasOf } from './replicas/endpoint-replicas.js';
 import { SessionRouter } from './sessions/sessions.js';
@@ -119,7 +124,9 @@ export class Endpoint {
     if (part === undefined) return refuse(unknown, 404, `There is no endpoint at ${path}`);
     if ((this.#stopped && !this.#replicas) || !this.#accept) return busy(unknown, 'The server is stopping');
     if (!settings.authenticate) return this.#admit(part, { exchange, headers, principal: undefined });
-    authenticateRequest(exchange, headers, settings)
+    const refuseLackingOne = (grant: Grant, refuse: () => void) =>
+      refuseLacking({ exchange, headers, principal: grant.principal, grant }, settings, refuse);
+    authenticateRequest(exchange, headers, settings, refuseLackingOne)
       .then((caller) => {
         if (!caller) return;
         const { principal, grant } = caller;

@@ -44,6 +44,8 @@ export interface Grant {
   readonly principal: string;
   /** What the credential may be used for. Handlers read it as `ctx.scopes`. */
   readonly scopes?: readonly string[];
+  /** Scopes that every request needs, whatever it is for. They are in each challenge. */
+  readonly requiredScopes?: readonly string[];
   /** The OAuth client that the credential was issued to. */
   readonly clientId?: string;
   /** When the credential ends, in milliseconds since 1970. */
@@ -71,10 +73,15 @@ export interface Refusal {
   readonly retryAfterMs?: number;
   /** Why, in words for the audit log. They must not contain anything of the request. */
   readonly why?: string;
-  /** With 403: the scopes that the credential would need. */
+  /** The scopes that the credential would need. */
   readonly scopes?: readonly string[];
   /** Whose credential it is, where it is genuine. */
   readonly caller?: RefusedCaller;
+  /**
+   * With 403: what the credential says, if only scopes are missing. The challenge then also names those that the messages of
+   * the request need.
+   */
+  readonly grant?: Grant;
 }
 
 /** The owner of a credential that was refused. */

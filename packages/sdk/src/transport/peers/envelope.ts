@@ -28,6 +28,7 @@ export interface PeerCaller {
   /** The trusted proxy that has named `remote`. */
   readonly via?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
+  readonly requiredScopes?: readonly string[] | undefined;
   readonly clientId?: string | undefined;
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }

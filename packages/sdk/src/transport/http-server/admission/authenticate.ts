@@ -37,11 +37,15 @@ export function passGuard(
   return headers;
 }
 
-/** Finds the caller, where authentication is configured. Undefined: the caller was refused. */
+/**
+ * Finds the caller, where authentication is configured. Undefined: the caller was refused, or is handed to `onLacking`: its
+ * credential has not all scopes that every request needs. It must be refused there.
+ */
 export async function authenticateRequest(
   exchange: HttpExchange,
   headers: HttpHeaders,
   settings: HttpEndpointSettings,
+  onLacking?: (grant: Grant, refuse: () => void) => void,
 ): Promise<KnownCaller | undefined> {
   if (!settings.authenticate) return ANONYMOUS;
   if (exchange.isRepeated?.('authorization')) {
@@ -53,8 +57,12 @@ export async function authenticateRequest(
   const caller = await identify(exchange, settings);
   if (caller.kind === 'known') return caller;
   const { refusal } = caller;
-  const data = refusal && tellRefused(exchange, settings, refusal);
-  refuse({ exchange, headers }, caller.status, caller.why, caller.headers, data);
+  const refuseCaller = () => {
+    const data = refusal && tellRefused(exchange, settings, refusal);
+    refuse({ exchange, headers }, caller.status, caller.why, caller.headers, data);
+  };
+  if (onLacking && refusal?.status === 403 && refusal.grant) onLacking(refusal.grant, refuseCaller);
+  else refuseCaller();
   return undefined;
 }
 
@@ -66,7 +74,8 @@ export function tellRefused(
 ): { readonly correlationId: string } | undefined {
   if (status === 503) return undefined;
   const correlationId = authorize?.onRefused?.({
-    ...{ status, why: why ?? 'The caller was refused', scopes, caller, remote: exchange.remote },
+    ...{ status, why: why ?? 'The caller was refused', caller, remote: exchange.remote },
+    scopes: status === 403 ? scopes : undefined,
     header: (name) => exchange.header(name.toLowerCase()),
   });
   return correlationId === undefined ? undefined : { correlationId };

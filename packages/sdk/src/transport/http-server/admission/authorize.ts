@@ -1,8 +1,11 @@
 import { isThenable } from '../../../async/deferred.js';
+import { decodeLine } from '../../../wire/codec.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
 import type { Decoded, JsonObject, RequestId } from '../../../wire/json-rpc.js';
 import { type AdmittedRequest, respondError, respondInternalError } from '../exchange/admitted-request.js';
 import type { Grant, HttpEndpointSettings, Refusal } from '../options.js';
+import { isJson } from './guard.js';
+import { readBody } from './request-limits.js';
 import { metadataParameter } from './resource-metadata.js';
 
 /** Decides what a known caller may do, after the body of the request was read and before anything is done with it. */
@@ -58,13 +61,40 @@ export function authorizeRequest(
   message: Decoded | undefined,
   go: () => void,
 ): void {
-  const { authorize } = settings;
-  if (!authorize || authorize.isIdle?.()) return go();
-  const { principal, grant, exchange } = admitted;
-  const follow = (denial: Denial | undefined): void => {
+  decideRequest(admitted, settings, message, (denial) => {
     if (denial) deny(admitted, settings, message, denial);
     else go();
-  };
+  });
+}
+
+/**
+ * Refuses a caller whose credential has not all scopes that every request needs. The challenge also names those that the
+ * messages of this request need (AUTH-S-008), so its body is read. `refuse`: refuses it for what every request needs alone.
+ */
+export function refuseLacking(
+  admitted: AdmittedRequest,
+  settings: HttpEndpointSettings,
+  refuse: () => void,
+): void {
+  const { exchange } = admitted;
+  const follow = (message: Decoded | undefined): void =>
+    decideRequest(admitted, settings, message, (denial) => {
+      if (denial) deny(admitted, settings, message, denial);
+      else refuse();
+    });
+  const hasMessages = exchange.method === 'POST' && isJson(exchange.header('content-type'));
+  if (!hasMessages || !settings.authorize || settings.authorize.isIdle?.()) return follow(undefined);
+  readBody(admitted, settings, (bytes) => follow(decodeLine(bytes)));
+}
+
+function decideRequest(
+  admitted: AdmittedRequest,
+  { authorize }: HttpEndpointSettings,
+  message: Decoded | undefined,
+  follow: (denial: Denial | undefined) => void,
+): void {
+  if (!authorize || authorize.isIdle?.()) return follow(undefined);
+  const { principal, grant, exchange } = admitted;
   const denial = authorize.decide({
     ...{ principal, grant, messages: message ? messagesOf(message) : [], remote: exchange.remote },
     header: (name) => exchange.header(name.toLowerCase()),

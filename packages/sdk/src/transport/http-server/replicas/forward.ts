@@ -77,6 +77,7 @@ function toPeerRequest(
     caller: {
       ...{ principal, remote: exchange.remote, via: exchange.via },
       ...{ scopes: grant?.scopes, claims: grant?.claims, clientId: grant?.clientId },
+      requiredScopes: grant?.requiredScopes,
     },
   };
 }

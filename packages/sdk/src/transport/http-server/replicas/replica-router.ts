@@ -274,12 +274,13 @@ export class ReplicaRouter implements EndpointReplicas {
   }
 
   #receive(exchange: PeerExchange): void {
-    const { principal, scopes, claims, clientId } = exchange.caller;
+    const { principal, scopes, requiredScopes, claims, clientId } = exchange.caller;
     const grant =
       principal !== undefined && (scopes || claims || clientId !== undefined)
         ? {
             principal,
             ...(scopes && { scopes }),
+            ...(requiredScopes && { requiredScopes }),
             ...(claims && { claims: claims as JsonObject }),
             ...(clientId !== undefined && { clientId }),
           }
