@@ -33,8 +33,9 @@ export class CostAccount {
       const { user, system } = process.cpuUsage(cpu);
       this.#driverMicros += user + system;
       this.#addLoop(performance.eventLoopUtilization(loop));
-      // A pause at the end is seen only at the next sample.
+      // A pause at the end is seen only at the next sample, and one that this wait falls into at the one after that.
       await sleep(2 * LOOK_MS);
+      await sleep(LOOK_MS);
       pauses.disable();
       this.#pauseMs = Math.max(this.#pauseMs, pauses.max / 1e6 - LOOK_MS);
       const after = await readTreeCost(this.#pid);
