@@ -3,12 +3,23 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { hostilePayloads } from '../programs/hostile-payloads.mjs';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
-import { addresses, lookAround } from './support/in-page.mjs';
+import { connectV1 } from '../support/official-v1.js';
+import { addresses, believe, foreignParts, goTo } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
+import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
 
 const PROGRAM = new URL('../programs/server-of-hostile-texts.mjs', import.meta.url).pathname;
+
+/** These do not stand in a heading as they are. */
+const SHOWN: Readonly<Record<number, string>> = {
+  58: '[U+202E]gnp.exe[U+202C] [U+2066]hidden[U+2069] [U+200B]zero[U+00AD] [U+D800]lone',
+  59: '[U+0007]bell [U+001B][31mred[U+001B]]0;title[U+0007] [U+000D]\nSet-Cookie: a=b',
+};
+
+const SCREENS = ['Resources', 'Prompts', 'Questions', 'Listens', 'Logs', 'Calls', 'Timing', 'Check', 'Wire'];
 
 describeInBrowser('the page before a hostile server', () => {
   let browser: Browser;
@@ -17,7 +28,8 @@ describeInBrowser('the page before a hostile server', () => {
   });
   afterAll(() => browser?.close());
 
-  it('runs nothing and fetches nothing on any screen, and stays whole', async () => {
+  /** A web server that must not be asked. */
+  async function listen(): Promise<{ readonly asked: string[]; readonly address: string }> {
     const asked: string[] = [];
     const listener = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -25,7 +37,13 @@ describeInBrowser('the page before a hostile server', () => {
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void listener.close());
-    const address = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    return { asked, address: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` };
+  }
+
+  it('runs nothing and fetches nothing on any screen, and stays whole', async () => {
+    const { asked, address } = await listen();
+    const payloads = hostilePayloads(address);
+    expect(payloads).toHaveLength(60);
     const url = await startInspect([process.execPath, PROGRAM, address]);
     // The policy refuses what a preview of HTML wants: this is how it should be.
     const { page } = await openWatched(browser, url, {
@@ -33,6 +51,20 @@ describeInBrowser('the page before a hostile server', () => {
     });
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     await isWhole(page);
+    for (const [screen, before] of [
+      ['tools', 3],
+      ['prompts', 0],
+      ['resources', 1],
+    ] as const) {
+      await page.evaluate(goTo, `#/${screen}`);
+      const list = page.locator('nav.split-list ul.list').first().getByRole('link');
+      await expect.poll(() => list.count()).toBe(before + 60);
+      const places = (await list.evaluateAll(addresses)).slice(before).map((fragment, at) => ({
+        fragment: fragment ?? '',
+        heading: SHOWN[at + 1] ?? cut(payloads[at]!),
+      }));
+      await isWhole(page, places);
+    }
 
     await page.getByRole('link', { name: /^Tools/ }).click();
     await page.getByRole('link', { name: /^show/ }).click();
@@ -49,33 +81,37 @@ describeInBrowser('the page before a hostile server', () => {
     await page.getByRole('link', { name: /^ask/ }).click();
     await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
     const questions = page.getByRole('alertdialog');
-    await expect.poll(() => questions.count()).toBe(4);
+    await expect.poll(() => questions.count()).toBe(63);
     expect(await questions.getByRole('link', { name: 'Open in a new tab' }).evaluateAll(addresses)).toEqual([
+      `${address.replace('//', '//user:secret@')}/51`,
       `${address}/asked`,
     ]);
     await isWhole(page);
-    for (const screen of [
-      'Resources',
-      'Prompts',
-      'Questions',
-      'Listens',
-      'Logs',
-      'Calls',
-      'Timing',
-      'Check',
-      'Wire',
+    await page.getByRole('link', { name: /^fail/ }).click();
+    await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
+    await page
+      .getByRole('region', { name: /^Call \d+/ })
+      .getByText('-32601')
+      .first()
+      .waitFor();
+    await isWhole(page);
+    await isWhole(
+      page,
+      SCREENS.map((heading) => ({ fragment: `#/${heading.toLowerCase()}`, heading })),
+    );
+    for (const word of [
+      'tools/call',
+      'initialize',
+      'notifications/message',
+      'elicitation',
+      'not a message',
     ]) {
+      // Lines that are not messages are found by their kind.
+      const filter = page.getByRole('searchbox', { name: 'Filter by method, name or id' });
+      await filter.fill(word === 'not a message' ? 'noise' : word);
       await page
-        .getByRole('link', { name: new RegExp(`^${screen}`) })
+        .getByRole('row', { name: new RegExp(word) })
         .first()
-        .click();
-      await page.getByRole('heading', { level: 1 }).first().waitFor();
-      await isWhole(page);
-    }
-    for (const row of ['tools/call', 'initialize']) {
-      await page
-        .getByRole('row', { name: new RegExp(row) })
-        .last()
         .click();
       await page.getByRole('button', { name: 'Exact bytes' }).click();
       await isWhole(page);
@@ -94,12 +130,8 @@ describeInBrowser('the page before a hostile server', () => {
       .click();
     await page.getByText('<h1>hi</h1>').first().waitFor();
     await isWhole(page);
-    const preview = page.getByRole('button', { name: /preview/i });
-    if ((await preview.count()) > 0) {
-      await preview.first().click();
-      await page.locator('iframe').first().waitFor();
-      expect(await page.locator('iframe').first().getAttribute('sandbox')).toBe('');
-    }
+    await page.getByRole('button', { name: 'Preview without scripts' }).click();
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
     await isWhole(page);
     await page
       .getByRole('link', { name: /^Prompts/ })
@@ -119,10 +151,58 @@ describeInBrowser('the page before a hostile server', () => {
     await isWhole(page);
     expect(asked).toEqual([]);
   }, 120_000);
+
+  it('is as whole where a gateway has that server, and clients with such names', async () => {
+    const { asked, address } = await listen();
+    const { link, url } = await startServe(['--name', 'evil', '--', process.execPath, PROGRAM, address]);
+    const { page } = await openWatched(browser, link, { expected: /status of 4/ });
+    await page.getByRole('row', { name: /evil.*ready/ }).waitFor();
+    for (const name of hostilePayloads(address)) {
+      const { client } = await connectV1({ url }, { name });
+      onTestFinished(() => client.close());
+      await expect(client.callTool({ name: 'fail' })).rejects.toThrow('-32601');
+    }
+    await isWhole(
+      page,
+      ['Calls', 'Callers', 'Logs', 'Settings'].map((heading) => ({
+        ...{ heading, fragment: `#/${heading.toLowerCase()}` },
+      })),
+    );
+    await isWhole(page, [
+      { fragment: '#/server/evil', heading: 'evil' },
+      { fragment: '#/', heading: 'Servers' },
+    ]);
+    await page.evaluate(goTo, '#/callers');
+    await expect.poll(() => page.getByRole('table').nth(1).getByRole('row').count()).toBe(61);
+    await isWhole(page);
+    expect(asked).toEqual([]);
+  }, 120_000);
+
+  it('would not be, if it believed the texts', async () => {
+    const { asked, address } = await listen();
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const ran = new Set<string>();
+    page.on('console', (message) => void ran.add(message.text()));
+    await page.addInitScript('globalThis.alert = (number) => console.log(String(number))');
+    await page.goto(address);
+    await page.evaluate(believe, hostilePayloads(address));
+    const numbers = ['1', '4', '8', '14', '15', '30', '35', '38', '39', '40', '41'];
+    await expect.poll(() => [...ran]).toEqual(expect.arrayContaining(numbers));
+    const paths = ['/2', '/5', '/12', '/16', '/17', '/21', '/52', '/53'];
+    await expect.poll(() => asked).toEqual(expect.arrayContaining(paths));
+  }, 60_000);
 });
 
 /** No element of the server is in the page, its direction marks are words, and nothing is wider than the window. */
-async function isWhole(page: Page): Promise<void> {
-  const seen = await page.evaluate(lookAround);
-  expect(seen).toEqual({ scripts: 1, foreign: 0, remote: 0, bidi: false, polluted: false, tooWide: false });
+async function isWhole(page: Page, places: Parameters<typeof foreignParts>[0] = []): Promise<void> {
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await page.evaluate(foreignParts, places)).toEqual([]);
+  }
+}
+
+function cut(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

@@ -1,11 +1,7 @@
-export function lookAround(): {
-  readonly scripts: number;
-  readonly foreign: number;
-  readonly remote: number;
-  readonly bidi: boolean;
-  readonly polluted: boolean;
-  readonly tooWide: boolean;
-};
+/** What in the page is not its own work, or breaks its layout. It goes to each place first, and waits for its heading. */
+export function foreignParts(
+  places: readonly { readonly fragment: string; readonly heading: string }[],
+): Promise<readonly string[]>;
 
 /** Changes the fragment of the address, as a link does. Settles when the page has painted. */
 export function goTo(fragment: string): Promise<void>;
@@ -35,3 +31,4 @@ export function hasFocus(element: Element): boolean;
 export function tooWideParts(): string[];
 export function hide(isHidden: boolean): void;
 export function addresses(links: Element[]): (string | null)[];
+export function believe(texts: readonly string[]): void;

@@ -1,18 +1,48 @@
 // Functions that run in a page. They use nothing of this file.
 
-export function lookAround() {
-  return {
-    scripts: document.querySelectorAll('script').length,
-    foreign: document.querySelectorAll(
-      'base, [onerror], [onload], [onfocus], a[href^="javascript:" i], svg script',
-    ).length,
-    remote: [...document.querySelectorAll('img, audio, iframe')].filter(
-      ({ src }) => src !== '' && !src.startsWith('blob:') && !src.startsWith(location.origin),
-    ).length,
-    bidi: /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText),
-    polluted: 'polluted' in {},
-    tooWide: document.documentElement.scrollWidth > innerWidth,
+/** What in the page is not its own work, or breaks its layout. It goes to each place first, and waits for its heading. */
+export async function foreignParts(places) {
+  const never = [
+    'base, style, meta[http-equiv], object, embed, frame, frameset, math, template, video, track, picture, source',
+    'foreignObject, animate, marquee, noscript, iframe[srcdoc], [srcset], [ping], [formaction], form[action]',
+  ].join();
+  const isOwn = (url) =>
+    url === '' || url.startsWith('blob:') || new URL(url, location.href).origin === location.origin;
+  const isForeign = (element) => {
+    if (element.matches(never) || element.getAttributeNames().some((name) => name.startsWith('on')))
+      return true;
+    if (element.matches('script, link, img, audio, iframe')) return !isOwn(element.src ?? element.href);
+    const address = element.matches('a[href]') ? element.getAttribute('href') : '#';
+    return !(address.startsWith('#') || (/^https?:/.test(address) && element.rel === 'noopener noreferrer'));
   };
+  const widest = (box) => {
+    const end = box.getBoundingClientRect().right + 1;
+    return [...box.querySelectorAll('*')].find((part) => part.getBoundingClientRect().right > end)?.outerHTML;
+  };
+  const seen = [];
+  const look = (at) => {
+    const note = (what) => seen.push(`${at}: ${what?.slice(0, 200)}`);
+    for (const element of document.querySelectorAll('*')) if (isForeign(element)) note(element.outerHTML);
+    if (document.scripts.length !== 1) note(`${document.scripts.length} scripts`);
+    if (/[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText)) note('a hidden character');
+    const values = [...document.querySelectorAll('input, textarea')].map(({ value }) => value);
+    if ([document.body.innerText, ...values].join().includes('[object ')) note('a name that objects have');
+    if ('polluted' in {}) note('a polluted prototype');
+    // What is for screen readers only has one pixel.
+    for (const box of document.querySelectorAll('html, main, .split-main, .server-main'))
+      if (box.clientWidth > 1 && box.scrollWidth > box.clientWidth + 1)
+        note(`too wide: ${box.tagName} ${widest(box)}`);
+  };
+  if (places.length === 0) look(location.hash);
+  for (const { fragment, heading } of places) {
+    location.hash = fragment;
+    const until = performance.now() + 30_000;
+    const found = () => document.querySelector('main h1')?.textContent;
+    while (found() !== heading && performance.now() < until) await new Promise(requestAnimationFrame);
+    if (found() !== heading) seen.push(`${fragment}: ${found()}`);
+    look(fragment);
+  }
+  return seen;
 }
 
 export function goTo(fragment) {
@@ -112,4 +142,13 @@ export function hide(isHidden) {
 
 export function addresses(links) {
   return links.map((link) => link.getAttribute('href'));
+}
+
+/** Each text in a frame of its own that believes it to be HTML. */
+export function believe(texts) {
+  for (const text of texts) {
+    const frame = document.createElement('iframe');
+    frame.srcdoc = text;
+    document.body.append(frame);
+  }
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-/** Control, direction and invisible characters: they can make a text look like another one. */
+/** Control, direction and invisible characters, and halves of surrogate pairs: they can make a text look like another one. */
 const ODD =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are made visible
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Surrogate}]/gu;
 
 const MAX = 4000;
 

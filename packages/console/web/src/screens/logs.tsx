@@ -104,7 +104,7 @@ function Line({ row, hasServer }: { readonly row: LogRow; readonly hasServer: bo
       </span>
       <span class="soft log-source">
         {hasServer && row.server !== undefined && `${plain(row.server, 40)} `}
-        {row.source === 'log' ? (row.level ?? 'log') : row.source}
+        {row.source === 'log' ? plain(row.level ?? 'log', 40) : row.source}
       </span>
       <span>
         {row.missed !== undefined && row.missed > 0 && (

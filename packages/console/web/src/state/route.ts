@@ -16,7 +16,16 @@ export function startRouter(): void {
 
 /** The address of a place of this page. */
 export function to(...parts: readonly (string | number)[]): string {
-  return `#/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`;
+  return `#/${parts.map((part) => encoded(String(part))).join('/')}`;
+}
+
+/** A name of a server can have half of a surrogate pair, which has no place in an address. It becomes `%uD800`. */
+function encoded(part: string): string {
+  const half = (found: string) => `%u${found.charCodeAt(0).toString(16).toUpperCase()}`;
+  return part
+    .split(/(\p{Surrogate})/u)
+    .map((piece, at) => (at % 2 === 0 ? encodeURIComponent(piece) : half(piece)))
+    .join('');
 }
 
 export function go(address: string): void {
@@ -52,7 +61,12 @@ function read(): Place {
 
 function decoded(part: string): string {
   try {
-    return decodeURIComponent(part);
+    return part
+      .split(/%u(D[89A-F][0-9A-F]{2})/)
+      .map((piece, at) =>
+        at % 2 === 0 ? decodeURIComponent(piece) : String.fromCharCode(parseInt(piece, 16)),
+      )
+      .join('');
   } catch {
     return part;
   }

