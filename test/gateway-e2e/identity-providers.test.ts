@@ -219,7 +219,10 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
     );
     expect(jwt.verdict).toMatchObject({ principal: `jwt:${jwt.issuer}|auth0|ada`, clientId: 'desk' });
     const opaque = await tried({ tokens: 'opaque' }, recipe('Auth0'));
-    expect(opaque.who).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(opaque.who).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
     const asked = await tried({ tokens: 'opaque' }, { ...recipe('Auth0'), introspection });
     expect(asked.who).toBe(`jwt:${asked.issuer}|client:mcp-gateway`);
   });

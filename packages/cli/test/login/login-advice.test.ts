@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { KEYS, openHouse } from '../../../gateway/test/support/secured-gateway.js';
 import { loginStage } from '../support/login-stage.js';
 
 const NATIVE = {
@@ -43,6 +44,34 @@ describe('what a command says about a login', () => {
       other.code,
       other.stderr.includes('"ftp://example.com" is not an http:// or https:// URL'),
     ]).toEqual([2, true]);
+  });
+
+  it('a gateway that has only keys: that there is no login, and how a key is sent', async () => {
+    const { run, pages } = await loginStage();
+    const house = await openHouse([], { keys: KEYS });
+    const url = house.at('/mcp');
+    for (const way of [[], ['--device'], ['--no-browser']]) {
+      const refused = await run(['login', url, ...way]);
+      expect([refused.code, refused.stderr]).toEqual([
+        5,
+        `isthmus: ${house.origin} has no login: it names no authorization server, and ${house.origin}/register ` +
+          'answers HTTP 401. If its operator gave you a key, send it with each request (headers, --header ' +
+          '"Authorization: Bearer KEY"). If there is an authorization server, name it (issuer, --issuer)\n',
+      ]);
+    }
+    const probed = await run(['probe', url]);
+    expect(probed.stderr).toContain(
+      'warning: The server names no authorization server. It may have no login and take a key: --header "Authorization: Bearer KEY" sends it',
+    );
+    expect(pages()).toEqual([]);
+    // What the advice says works. A wrong key is called one.
+    const list = ['list', url, '--header'];
+    expect((await run([...list, 'Authorization: Bearer alice-9d81c04be7'])).code).toBe(0);
+    const wrong = await run([...list, 'Authorization: Bearer alice-9d81c04be8']);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      5,
+      expect.stringContaining('The credential is not valid here'),
+    ]);
   });
 
   it('a page that never comes back: what may have been wrong with the client', async () => {

@@ -85,7 +85,8 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
       return (
         refusal ?? {
           status: 401,
-          challenge: 'error="invalid_token"',
+          // The same for all: it says nothing of the keys and tokens that are valid.
+          challenge: 'error="invalid_token", error_description="The credential is not valid here"',
           why: 'The credentials are not known here',
         }
       );

@@ -19,7 +19,7 @@ describe('API keys', () => {
   it('keep out everybody else, and say what is wrong', async () => {
     const { who } = await guarded({ apiKeys: [{ name: 'ada', key: ADA }] });
     const missing = [401, 'Bearer realm="mcp"'];
-    const wrong = [401, 'Bearer error="invalid_token"'];
+    const wrong = [401, 'Bearer error="invalid_token", error_description="The credential is not valid here"'];
     expect(await who({})).toEqual(missing);
     expect(await who({ 'x-api-key': '' })).toEqual(missing);
     expect(await who({ authorization: 'Bearer' })).toEqual(missing);
@@ -119,7 +119,7 @@ describe('metadata of the protected resource (RFC 9728)', () => {
       expect(await who({})).toEqual([401, `Bearer resource_metadata="${where}", realm="mcp"`]);
       expect(await who(bearer('wrong'))).toEqual([
         401,
-        `Bearer resource_metadata="${where}", error="invalid_token"`,
+        `Bearer resource_metadata="${where}", error="invalid_token", error_description="The credential is not valid here"`,
       ]);
       const metadata = await ask(where, { method: 'GET' });
       expect([metadata.status, metadata.json]).toEqual([

@@ -41,7 +41,10 @@ describe('an authorization server by its address alone', () => {
   it('accepts only its own issuer, also where another one has signed with its key', async () => {
     const { authority, who } = await stage();
     const token = await authority.token({ aud: RESOURCE, iss: 'https://other.example' });
-    expect(await who(bearer(token))).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(await who(bearer(token))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
   });
 
   it('refuses ID tokens (G6)', async () => {

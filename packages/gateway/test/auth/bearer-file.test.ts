@@ -19,8 +19,14 @@ describe('a file of tokens', () => {
     expect(await who(bearer(ADA))).toBe('key:ada');
     expect(await who(bearer(BOB))).toBe("key:bob's phone");
     expect(await who({ 'x-api-key': EVE })).toBe('key:55a9fa4a9dd7');
-    expect(await who(bearer('ada'))).toEqual([401, 'Bearer error="invalid_token"']);
-    expect(await who(bearer('#'))).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(await who(bearer('ada'))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
+    expect(await who(bearer('#'))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
     expect(warnings).toEqual([]);
   });
 
@@ -52,11 +58,17 @@ describe('a file of tokens', () => {
     const clock = new FakeClock();
     const path = await fileOf(`ada: ${ADA}\n`);
     const { who, warnings } = await guarded({ bearerFile: path, clock });
-    expect(await who(bearer(BOB))).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(await who(bearer(BOB))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
     await writeFile(path, `bob: ${BOB}\n`);
     clock.advance(1000);
     expect(await who(bearer(BOB))).toBe('key:bob');
-    expect(await who(bearer(ADA))).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(await who(bearer(ADA))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
     expect(warnings).toEqual([]);
   });
 
@@ -103,7 +115,10 @@ describe('a file of tokens', () => {
     clock.advance(999);
     expect(await who(bearer(ADA))).toBe('key:ada');
     clock.advance(1);
-    expect(await who(bearer(ADA))).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(await who(bearer(ADA))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
   });
 
   it.skipIf(process.platform === 'win32')(
@@ -125,7 +140,10 @@ describe('a file of tokens', () => {
     const { who } = await guarded({ bearerFile, apiKeys: [{ name: 'bob', key: BOB }] });
     expect(await who(bearer(ADA))).toBe('key:ada');
     expect(await who(bearer(BOB))).toBe('key:bob');
-    expect(await who(bearer(EVE))).toEqual([401, 'Bearer error="invalid_token"']);
+    expect(await who(bearer(EVE))).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The credential is not valid here"',
+    ]);
   });
 });
 

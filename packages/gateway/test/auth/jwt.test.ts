@@ -147,12 +147,10 @@ describe('several ways to tell who asks', () => {
     // It looks like a token, and is a key.
     expect(await who(bearer(key))).toBe('key:bob');
     expect(await who(bearer(await authority.token()))).toBe('jwt:https://login.example.com|ada');
-    expect(await who(bearer('neither'))).toEqual([401, 'Bearer error="invalid_token"']);
+    const wrong = 'Bearer error="invalid_token", error_description="The credential is not valid here"';
+    expect(await who(bearer('neither'))).toEqual([401, wrong]);
     // Tokens of others belong into Authorization.
-    expect(await who({ 'x-api-key': await authority.token() })).toEqual([
-      401,
-      'Bearer error="invalid_token"',
-    ]);
+    expect(await who({ 'x-api-key': await authority.token() })).toEqual([401, wrong]);
     expect(await who({ 'x-api-key': 'stale', ...bearer(await authority.token()) })).toBe(
       'jwt:https://login.example.com|ada',
     );

@@ -76,7 +76,9 @@ describe('without the right key', () => {
         const what = `${request.method ?? 'POST'} ${path} with ${JSON.stringify(wrong)}`;
         expect([what, status]).toEqual([what, 401]);
         expect(text).not.toMatch(/hidden|alice|bob|key|isthmus|node/i);
-        expect(headers['www-authenticate']).toMatch(/^Bearer (realm="mcp"|error="invalid_token")$/);
+        expect(headers['www-authenticate']).toMatch(
+          /^Bearer (realm="mcp"|error="invalid_token", error_description="The credential is not valid here")$/,
+        );
       }
     }
     // No process was started for any of them.

@@ -104,6 +104,7 @@ export async function registerClient(
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok || !isJsonObject(answer) || typeof answer['client_id'] !== 'string') {
+    if (metadata.isAssumed && !isOAuthError(answer)) throw noLoginAt(metadata.issuer, response.status);
     throw refusedRegistration(metadata.issuer, response.status, answer, redirectUri, registrationToken);
   }
   const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
@@ -200,6 +201,20 @@ function isMethod(value: unknown): value is TokenAuthMethod {
 /** AUTH-C-034: a client on this machine is native, a page elsewhere is a web client. */
 function isWeb(redirectUri: string | undefined): boolean {
   return redirectUri?.startsWith('https:') ?? false;
+}
+
+/** RFC 7591, §3.2.2. */
+function isOAuthError(answer: unknown): boolean {
+  return isJsonObject(answer) && typeof answer['error'] === 'string';
+}
+
+/** Many servers take keys, and have no login. */
+function noLoginAt(origin: string, status: number): IsthmusError {
+  const message =
+    `${origin} has no login: it names no authorization server, and ${origin}/register answers HTTP ${status}. ` +
+    'If its operator gave you a key, send it with each request (headers, --header "Authorization: Bearer KEY"). ' +
+    'If there is an authorization server, name it (issuer, --issuer)';
+  return new IsthmusError('UNAUTHORIZED', message, { sent: 'no' });
 }
 
 function refusedRegistration(

@@ -39,6 +39,7 @@ export async function explainLogin(server: URL, options: OAuthOptions = {}): Pro
       undefined,
     );
     const asked = challenge?.scopes ?? [];
+    if (metadata.isAssumed) warnings.push(ASSUMED);
     const registration = [
       ...(metadata.takesClientMetadataUrl ? ['metadata document'] : []),
       ...(metadata.registrationEndpoint !== undefined ? ['registration'] : []),
@@ -65,3 +66,6 @@ export async function explainLogin(server: URL, options: OAuthOptions = {}): Pro
     return { ...nothing, status, scopes, hasDeviceCode: false, problem: messageOf(error), warnings };
   }
 }
+
+const ASSUMED =
+  'The server names no authorization server. It may have no login and take a key: --header "Authorization: Bearer KEY" sends it';

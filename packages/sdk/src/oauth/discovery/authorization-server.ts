@@ -21,6 +21,8 @@ export interface AuthorizationServerMetadata {
   /** It announces `iss` in its responses (RFC 9207). */
   readonly sendsIssuer: boolean;
   readonly hasS256: boolean;
+  /** Nothing was published. These are the endpoints that a server of 2025-03-26 would have. */
+  readonly isAssumed?: boolean;
 }
 
 export interface FindAuthorizationServerOptions {

@@ -95,8 +95,6 @@ async function findMetadata(
     );
   }
   // 2025-03-26: the server is its own authorization server.
-  return (
-    (await findAuthorizationServer(server.origin, { ...options, assumePkce: true })) ??
-    defaultMetadata(server.origin)
-  );
+  const found = await findAuthorizationServer(server.origin, { ...options, assumePkce: true });
+  return found ?? { ...defaultMetadata(server.origin), isAssumed: true };
 }

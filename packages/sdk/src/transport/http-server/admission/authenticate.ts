@@ -136,10 +136,19 @@ async function identify(
   return {
     kind: 'refused',
     status,
-    why: status === 401 ? 'Authorization is required' : 'The caller is not allowed to do this',
+    why:
+      status === 401
+        ? `Authorization is required${descriptionIn(challenge)}`
+        : 'The caller is not allowed to do this',
     headers: { 'www-authenticate': ['Bearer', parts.join(', ')].join(' ').trim() },
     refusal,
   };
+}
+
+/** What a challenge says is wrong. */
+function descriptionIn(challenge: string | undefined): string {
+  const description = /(?:^|, )error_description="([^"\\]+)"/.exec(challenge ?? '')?.[1];
+  return description === undefined ? '' : `: ${description}`;
 }
 
 /** AUTH-S-004, AUTH-S-008: all scopes to ask the authorization server for, unless the hook has named them. */
