@@ -145,10 +145,14 @@ describe.skipIf(!hasClusterTools)(
       cluster.replicas.forEach(({ child }, at) => {
         const lines = child.stderr.split('\n').filter((line) => line.startsWith('{'));
         expect(lines.length).toBeGreaterThan(0);
-        const named = lines.map((line) => JSON.parse(line) as { replica?: string; event?: string });
-        expect(
-          new Set(named.flatMap(({ replica, event }) => (event === 'serving' ? [] : [replica]))),
-        ).toEqual(new Set([ids[at]]));
+        const named = lines.map(
+          (line) => JSON.parse(line) as { replica?: string; event?: string; msg: string },
+        );
+        // On a busy machine Redis answers late, and before that a replica has no name.
+        const own = named.filter(
+          ({ event, msg }) => event !== 'serving' && !msg.includes('is tried for 10 s'),
+        );
+        expect(new Set(own.map(({ replica }) => replica))).toEqual(new Set([ids[at]]));
       });
     });
 
