@@ -59,7 +59,7 @@ export async function openInspect(options: InspectOptions): Promise<InspectConso
       ...callHandlers({
         records,
         callTarget: (name) => server.callTarget(name),
-        sendBytes: (bytes) => server.session.sendBytes(bytes),
+        sendBytes: async (bytes) => (await server.session()).sendBytes(bytes),
       }),
       ...serverHandlers(options, server, records, checks),
       'POST feed': (request) => feeds.begin(request) as never,

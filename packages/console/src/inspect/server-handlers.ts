@@ -48,7 +48,7 @@ export function serverHandlers(
     'DELETE connection': () => server.hangUp(),
     async 'PUT log-level'({ body }) {
       const { level } = readFields<{ level: LogLevelName }>(body, { level: oneOf(...LOG_LEVELS) });
-      const { caller } = server.session;
+      const { caller } = await server.session();
       await caller.setLogLevel(level);
       return { how: caller.verdict.era === 'legacy' ? 'session' : 'each request' };
     },

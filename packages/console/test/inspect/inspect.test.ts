@@ -12,6 +12,7 @@ import {
   tcp,
   unixSocket,
 } from '@isthmus/sdk';
+import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -212,6 +213,34 @@ describe('every transport', () => {
 });
 
 describe('the connection of the console', () => {
+  it('holds what is asked while it is being replaced, until the new one is there', async () => {
+    const connector = await overHttp();
+    let isHeld = createDeferred<void>();
+    isHeld.resolve();
+    const { client } = await inspect(connector, {
+      connector: async (tap) => {
+        await isHeld.promise;
+        return connector(tap);
+      },
+    });
+    isHeld = createDeferred<void>();
+    const settings = await client.ask('GET connection');
+    const replaced = client.ask('PUT connection', { body: { ...settings, mode: 'legacy' } });
+    const asked = [
+      client.ask('GET lists/:what', { path: ['tools'] }),
+      client.ask('GET lists/:what', { path: ['prompts'] }),
+    ] as const;
+    const called = client.call('tools/call', '{"name":"echo","arguments":{"now":true}}');
+    // The old connection has been closed.
+    await expect
+      .poll(async () => (await client.ask('GET connections')).map(({ state }) => state))
+      .toEqual(['ended']);
+    isHeld.resolve();
+    expect((await replaced).map(({ state }) => state)).toEqual(['ended', 'open']);
+    expect((await Promise.all(asked)).map(({ items }) => items.length)).toEqual([3, 1]);
+    expect(await called).toMatchObject({ outcome: 'ok', upstream: { era: 'legacy' } });
+  });
+
   it('is made again with other settings, and hangs up', async () => {
     const { client } = await inspect(await overHttp());
     const settings = await client.ask('GET connection');
