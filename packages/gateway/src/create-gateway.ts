@@ -202,7 +202,7 @@ class MultiServerGateway implements Gateway {
       status: () => this.status(),
       unready: () => this.#unready(),
       parked: () => this.#parked(),
-      isDraining: () => cluster?.members.own.state === 'draining',
+      isDraining: () => cluster?.members.isDraining ?? false,
       metrics: cluster ? metricsOfWorkers(cluster, ownMetrics, this.closed) : ownMetrics,
     });
     this.#endReviews = taskStore && reviewTasks(taskStore, this.#clock);

@@ -53,9 +53,10 @@ export class ServedPlaces {
   }
 
   async openHttp(pages: AdminPages): Promise<void> {
-    const { addresses, endpoint = {}, server, sse, clock, connections } = this.#options;
+    const { addresses, endpoint = {}, server, sse, clock, connections, cluster } = this.#options;
     const authorize = this.#options.authorize?.(undefined);
-    const settings = { ...server, endpoint, sse, pages, clock, connections, authorize };
+    const isDraining = cluster && (() => cluster.members.isDraining);
+    const settings = { ...server, endpoint, sse, pages, clock, connections, isDraining, authorize };
     this.#frontends = await openHttpFrontends(addresses.filter(isHttp), settings);
   }
 

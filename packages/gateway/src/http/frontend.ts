@@ -22,6 +22,8 @@ export interface HttpFrontendOptions extends NodeServerOptions {
   /** Its name in a cluster, if the gateway has several HTTP servers. */
   readonly place?: string;
   readonly connections?: AcceptedConnections | undefined;
+  /** Whether other processes of the cluster serve new clients. */
+  readonly isDraining?: (() => boolean) | undefined;
   readonly clock?: Clock;
 }
 
@@ -65,7 +67,7 @@ export class HttpFrontend {
         else if (this.#early) this.#early.push({ path, exchange });
         else this.#options.pages.answer(path, exchange);
       },
-      this.#options.connections,
+      { source: this.#options.connections, isDraining: this.#options.isDraining },
     );
   }
 
@@ -174,6 +176,7 @@ export interface HttpFrontendsOptions extends Omit<NodeServerOptions, 'host' | '
   /** The paths of the transport of 2024-11-05, beside the path of an address; `false`: none. */
   readonly sse?: SsePaths | false | undefined;
   readonly connections?: AcceptedConnections | undefined;
+  readonly isDraining?: (() => boolean) | undefined;
   readonly clock: Clock;
   /** Decides what callers may do at the paths of the addresses. */
   readonly authorize?: Authorize | undefined;

@@ -58,6 +58,11 @@ export class Members {
     return { id: this.#self, ...this.#facts };
   }
 
+  /** This one is about to leave: others serve new clients. */
+  get isDraining(): boolean {
+    return this.#facts.state === 'draining';
+  }
+
   /**
    * The time of the cluster, in milliseconds since 1970. It is that of the store, since the clocks of machines can differ
    * by minutes.

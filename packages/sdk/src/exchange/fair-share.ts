@@ -62,10 +62,8 @@ export class FairShare<T> {
     return this.#holders.get(who)?.items.keys() ?? [];
   }
 
-  some(test: (item: T) => boolean): boolean {
-    for (const { items } of this.#holders.values())
-      for (const item of items.keys()) if (test(item)) return true;
-    return false;
+  *items(): Iterable<T> {
+    for (const { items } of this.#holders.values()) yield* items.keys();
   }
 
   /** The client that holds most; among equals the one that came first. */

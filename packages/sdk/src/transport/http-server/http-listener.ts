@@ -18,9 +18,15 @@ export function httpListener(options: HttpListenOptions): Listener {
   return {
     ownsProcess: false,
     async listen(accept, served) {
-      const server = await openNodeServer(options, endpoint.settings.clock, (request, response, unread) => {
-        endpoint.handle(new NodeExchange(request, response, undefined, unread));
-      });
+      const { cluster } = served;
+      const server = await openNodeServer(
+        options,
+        endpoint.settings.clock,
+        (request, response, unread) => {
+          endpoint.handle(new NodeExchange(request, response, undefined, unread));
+        },
+        cluster && { isDraining: () => cluster.members.isDraining },
+      );
       const listening = endpoint.begin(accept, served);
       return {
         address: `${server.origin}${endpoint.settings.path ?? ''}`,

@@ -55,11 +55,18 @@ export interface AcceptedConnections {
   ): Promise<{ readonly port: number; close(): void }>;
 }
 
+/** What a web server is a part of. */
+export interface NodeServerPlace {
+  readonly source?: AcceptedConnections | undefined;
+  /** Whether other processes serve new clients. Then no connection is kept, so that clients and balancers go to them. */
+  readonly isDraining?: (() => boolean) | undefined;
+}
+
 export async function openNodeServer(
   options: NodeServerOptions,
   clock: Clock,
   onRequest: OnRequest,
-  source: AcceptedConnections = ownConnections,
+  { source = ownConnections, isDraining }: NodeServerPlace = {},
 ): Promise<NodeServer> {
   const { host = '127.0.0.1', port = 8080, requestTimeoutMs = 30_000 } = options;
   const unread = new UnreadAnswers({
@@ -67,6 +74,7 @@ export async function openNodeServer(
     maxUnreadBytes: options.maxUnreadBytes ?? 64 * 1024 * 1024,
     clock,
   });
+  let isStopped = false;
   const server = createServer(
     {
       headersTimeout: Math.min(options.headersTimeoutMs ?? 10_000, requestTimeoutMs),
@@ -77,6 +85,8 @@ export async function openNodeServer(
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
+      // The answer says `Connection: close`.
+      if (isStopped || isDraining?.()) response.shouldKeepAlive = false;
       if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
       else onRequest(request, response, unread);
     },
@@ -93,7 +103,9 @@ export async function openNodeServer(
     stop() {
       // Does not wait for the next request of a client that has its answer.
       server.keepAliveTimeout = 1;
-      stopping ??= stopListening(server, bound, sockets);
+      isStopped = true;
+      sockets.endAfterAnswers();
+      stopping ??= stopListening(server, bound, sockets, isDraining ? quietTurn : undefined);
     },
     async release() {
       await stopping;
@@ -114,7 +126,9 @@ async function stopListening(
   server: Server,
   bound: { close(): void },
   sockets: SharedSockets,
+  whenToClose: (() => Promise<void>) | undefined,
 ): Promise<void> {
+  await whenToClose?.();
   bound.close();
   // The method of http.Server also closes connections whose first request has not arrived.
   NetServer.prototype.close.call(server);
@@ -122,8 +136,26 @@ async function stopListening(
   while (sockets.hasNew && systemClock.now() < until) {
     await new Promise<void>((resolve) => void systemClock.after(LOOK_MS, resolve));
   }
+  await whenToClose?.();
   server.close();
 }
+
+/**
+ * A turn of the event loop in which nothing has arrived. The system accepts connections and requests before this process
+ * sees them. What it has accepted and this process has not seen is lost when a socket is closed, and a balancer does not
+ * send it to another process.
+ */
+async function quietTurn(): Promise<void> {
+  for (let turns = 0; turns < MAX_TURNS; turns += 1) {
+    const began = performance.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    if (performance.now() - began < QUIET_MS) return;
+  }
+}
+
+/** A turn without any input takes a few microseconds. */
+const QUIET_MS = 0.05;
+const MAX_TURNS = 1000;
 
 /** How long a client may take for its first request while the server ends. */
 const FIRST_REQUEST_MS = 200;
@@ -180,7 +212,16 @@ class SharedSockets {
 
   /** Whether a client has connected, and has sent nothing yet. */
   get hasNew(): boolean {
-    return this.#shares.some((socket) => socket.bytesRead === 0);
+    for (const socket of this.#shares.items()) if (socket.bytesRead === 0) return true;
+    return false;
+  }
+
+  /** Answers that have not begun say `Connection: close`. */
+  endAfterAnswers(): void {
+    for (const socket of this.#shares.items()) {
+      const response = currentResponse(socket);
+      if (response) response.shouldKeepAlive = false;
+    }
   }
 
   admit(socket: Socket): void {

@@ -2,6 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer } from '../../../src/index.js';
 import {
+  type Ask,
   ask,
   gate,
   legacyCall,
@@ -148,6 +149,22 @@ describe('a server that stops', () => {
     const closed = served.close({ graceMs: 60_000 });
     release.open();
     expect(await running).toBe(200);
+    await within(15_000, 'close', closed);
+  });
+
+  it('says in an answer that it does not keep the connection (RFC 9112, §9.6)', async () => {
+    const { server, started, release } = slowServer();
+    const { url, served } = await serveHttp(server);
+    const kept = (request: Ask): Ask => ({
+      ...request,
+      headers: { ...request.headers, connection: 'keep-alive' },
+    });
+    expect((await ask(url, kept(modern(1, 'server/discover')))).headers.connection).toBe('keep-alive');
+    const running = ask(url, kept(modernCall(2, 'slow')));
+    await started.promise;
+    const closed = served.close({ graceMs: 60_000 });
+    release.open();
+    expect((await running).headers.connection).toBe('close');
     await within(15_000, 'close', closed);
   });
 

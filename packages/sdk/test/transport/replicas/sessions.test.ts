@@ -201,6 +201,20 @@ describe('a legacy session in a cluster', () => {
     }
   });
 
+  it('is served by a member that drains, which keeps no connection of a balancer', async () => {
+    const members = await startMembers(2, plainServer);
+    const session = await openWandering(urlsOf(members), { headers: { connection: 'keep-alive' } });
+    const connections = async () => {
+      const answers = await Promise.all([0, 1].map((at) => session.post(legacyRequest(at, 'ping'), at)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      return answers.map(({ headers }) => headers.connection);
+    };
+    expect(await connections()).toEqual(['keep-alive', 'keep-alive']);
+    // The second hands its requests on to the first.
+    await members[0]!.cluster.drain();
+    expect(await connections()).toEqual(['close', 'keep-alive']);
+  });
+
   it('belongs to its principal at every member', async () => {
     const authenticate = (request: { header(name: string): string | undefined }) => request.header('x-user');
     const members = await startMembers(2, plainServer, { http: { authenticate } });

@@ -304,7 +304,7 @@ export class ReplicaRouter implements EndpointReplicas {
 
   /** Whether this process is about to end, so that new sessions begin elsewhere. */
   get #isDraining(): boolean {
-    return this.#cluster.members.own.state === 'draining';
+    return this.#cluster.members.isDraining;
   }
 }
 
