@@ -5,6 +5,8 @@ export type AuditOutcome =
   | 'tool_error'
   | 'error'
   | 'cancelled'
+  /** The person did not agree: to open a page, to a consent, or to a login. */
+  | 'declined'
   /** The call has become a task. Another line says how the task ended. */
   | 'task'
   /** The end of a task. A cancelled one is `cancelled`. */
@@ -29,6 +31,7 @@ export interface AuditRecord {
   readonly clientId: string | undefined;
   readonly remote: string | undefined;
   readonly server: string | undefined;
+  /** Of the call; `connect/identity`, `connect/consent` and `connect/login` for a page at which a caller logs in to a server. */
   readonly method: string | undefined;
   readonly tool: string | undefined;
   readonly prompt: string | undefined;
@@ -36,7 +39,7 @@ export interface AuditRecord {
   readonly outcome: AuditOutcome;
   /** What went wrong: `-32602`, `TIMED_OUT`, `The token has expired`. */
   readonly error: string | undefined;
-  /** The scopes that were needed and missing. */
+  /** The scopes that were needed and missing. With a consent and a login: those that the person was shown. */
   readonly scopes: readonly string[] | undefined;
   readonly durationMs: number | undefined;
   /** How many refusals it stands for, after the one that has the same correlation id. */

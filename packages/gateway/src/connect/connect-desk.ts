@@ -1,6 +1,9 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import type { PendingAuthorization } from '@isthmus/sdk/internal/oauth/authorization-code.js';
 import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
+import type { CallAudit } from '../audit/audit-record.js';
+import { auditConnect, type ConnectEnding, type ConnectStep, failureOfLogin } from './audit-connect.js';
 import { CLIENT_HEADERS, clientDocument } from './client-document.js';
 import { codeForm, consentForm, escapeHtml, sendTo, showPage } from './connect-html.js';
 import { CALLBACK, callbackOf, clientPathOf, describedAt, isCallback } from './connect-paths.js';
@@ -25,6 +28,7 @@ export interface ConnectDeskOptions {
   readonly member?: (() => string) | undefined;
   /** Undefined: the person types a code that the application shows. */
   readonly identity?: IdentityProof | undefined;
+  readonly audit?: CallAudit | undefined;
 }
 
 /** The pages at which callers log in to servers. A visit begins only for the person that the ticket is for (AUTH-G-009). */
@@ -107,10 +111,14 @@ export class ConnectDesk {
     if (!this.#isOwnForm(exchange)) {
       return showPage(exchange, 403, '<p>This form belongs to another site.</p>');
     }
-    if (path === '/connect/consent') return this.#consented(exchange, form.get('visit') ?? '');
+    if (path === '/connect/consent' || path === '/connect/refuse')
+      return this.#decided(exchange, form.get('visit') ?? '', path === '/connect/consent');
     const ticket = path === '/connect/code' && this.tickets.find(form.get('t') ?? '');
     if (!ticket || this.#options.identity) return showPage(exchange, 404, OVER);
     if (!this.tickets.isRight(ticket, form.get('code') ?? '')) {
+      const error = 'A wrong code was typed';
+      // The person who has opened the page is not known.
+      this.#write('identity', ticket, exchange, { outcome: 'denied', error, principal: undefined });
       return showPage(exchange, 403, codeForm(ticket.id, ticket.server, 'That is not the code. '));
     }
     return this.#askConsent(exchange, ticket);
@@ -128,8 +136,10 @@ export class ConnectDesk {
       return showPage(exchange, 400, '<p>This page was left for another one. Nothing was connected.</p>');
     }
     if (visit.kind === 'identity') {
-      const principal = await this.#options.identity!.finish(visit.pending, query);
+      const principal = await this.#identify(exchange, visit.ticket, visit.pending, query);
       if (principal !== visit.ticket.principal) {
+        const error = 'The page was opened for another caller';
+        this.#write('identity', visit.ticket, exchange, { outcome: 'denied', error, principal });
         return showPage(
           exchange,
           403,
@@ -138,17 +148,35 @@ export class ConnectDesk {
       }
       return this.#askConsent(exchange, visit.ticket);
     }
-    visit.begun.finish(query);
-    return this.#end(exchange, visit.ticket, visit.begun);
-  }
-
-  async #end(exchange: HttpExchange, ticket: ConnectTicket, begun: BegunLogin): Promise<void> {
+    const { ticket, begun, plan } = visit;
+    begun.finish(query);
     const problem = await begun.done.then(
       () => undefined,
-      (error: unknown) => messageOf(error),
+      (error: unknown) => ({ error }),
     );
-    this.tickets.end(ticket, problem === undefined);
-    if (problem !== undefined) return showPage(exchange, 502, `<p>${escapeHtml(problem)}</p>`);
+    this.#write('login', ticket, exchange, problem ? failureOfLogin(problem.error) : { outcome: 'ok', plan });
+    if (!problem) return this.#connected(exchange, ticket);
+    this.tickets.end(ticket, false);
+    showPage(exchange, 502, `<p>${escapeHtml(messageOf(problem.error))}</p>`);
+  }
+
+  /** The principal of the person who came back from the authorization server of the gateway. */
+  async #identify(
+    exchange: HttpExchange,
+    ticket: ConnectTicket,
+    pending: PendingAuthorization,
+    query: URLSearchParams,
+  ): Promise<string | undefined> {
+    try {
+      return await this.#options.identity!.finish(pending, query);
+    } catch (error) {
+      this.#write('identity', ticket, exchange, { ...failureOfLogin(error), principal: undefined });
+      throw error;
+    }
+  }
+
+  #connected(exchange: HttpExchange, ticket: ConnectTicket): void {
+    this.tickets.end(ticket, true);
     showPage(exchange, 200, `<p>${escapeHtml(ticket.server)} is connected. You can close this page.</p>`);
   }
 
@@ -165,17 +193,49 @@ export class ConnectDesk {
   }
 
   /** AUTH-G-008: the state is made after the consent, right before the redirect. */
-  async #consented(exchange: HttpExchange, id: string): Promise<void> {
+  async #decided(exchange: HttpExchange, id: string, hasAgreed: boolean): Promise<void> {
     const visit = this.#visits.find(id);
     if (visit?.kind !== 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
       return showPage(exchange, 403, OVER);
     }
     this.#visits.delete(id);
     const { ticket, cookie, plan } = visit;
-    const begun = await this.#servers.get(ticket.server)!.begin(ticket, plan);
-    if (!begun.page) return this.#end(exchange, ticket, begun);
-    this.#visits.keep(begun.state, { kind: 'login', ticket, cookie, begun });
+    this.#write('consent', ticket, exchange, { outcome: hasAgreed ? 'ok' : 'declined', plan });
+    if (!hasAgreed) {
+      this.tickets.end(ticket, false);
+      return showPage(exchange, 200, '<p>Nothing was connected. You can close this page.</p>');
+    }
+    const begun = await this.#begin(exchange, ticket, plan);
+    if (!begun.page) return this.#connected(exchange, ticket);
+    this.#visits.keep(begun.state, { kind: 'login', ticket, cookie, begun, plan });
     sendTo(exchange, begun.page.href);
+  }
+
+  async #begin(
+    exchange: HttpExchange,
+    ticket: ConnectTicket,
+    plan: ConsentPlan | undefined,
+  ): Promise<BegunLogin> {
+    try {
+      return await this.#servers.get(ticket.server)!.begin(ticket, plan);
+    } catch (error) {
+      this.#write('login', ticket, exchange, failureOfLogin(error));
+      throw error;
+    }
+  }
+
+  /** The application was asked to open the page, and its user did not agree. */
+  declined(ticket: ConnectTicket, remote: string | undefined): void {
+    auditConnect(this.#options.audit, 'consent', ticket, { outcome: 'declined', remote });
+  }
+
+  #write(
+    step: ConnectStep,
+    ticket: ConnectTicket,
+    { remote }: HttpExchange,
+    ending: Omit<ConnectEnding, 'remote'>,
+  ): void {
+    auditConnect(this.#options.audit, step, ticket, { ...ending, remote });
   }
 
   /** A form of another site has another origin. Browsers send it with every form; `null` says that they hide it. */

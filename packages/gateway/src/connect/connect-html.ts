@@ -1,5 +1,5 @@
 import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
-import type { ConsentPlan } from './connect-visits.js';
+import { type ConsentPlan, shownScopes } from './connect-visits.js';
 
 /** Answers with a page that loads nothing, runs nothing, and cannot be put into a frame (AUTH-G-005). */
 export function showPage(exchange: HttpExchange, status: number, body: string, cookie?: string): void {
@@ -58,19 +58,13 @@ export function consentForm(facts: ConsentFacts): string {
   const next = isThere
     ? 'You are logged in there already.'
     : `The next page is that of ${escapeHtml(plan?.issuer ?? host)}. It comes back to ${escapeHtml(redirectUri)}.`;
-  return `<h1>Connect ${escapeHtml(server)}</h1><p>${wish} You are <b>${escapeHtml(principal)}</b>. ${next}</p><form method="post" action="consent"><input type="hidden" name="visit" value="${escapeHtml(visit)}"><button>Go on</button></form><p>Close this page if you have not asked for this.</p>`;
+  return `<h1>Connect ${escapeHtml(server)}</h1><p>${wish} You are <b>${escapeHtml(principal)}</b>. ${next}</p><form method="post" action="consent"><input type="hidden" name="visit" value="${escapeHtml(visit)}"><button>Go on</button> <button formaction="refuse">Do not connect</button></form><p>Close this page if you have not asked for this.</p>`;
 }
 
-/** The server names the scopes, so they may be anything, and any number. */
 function scopesOf(plan: ConsentPlan | undefined): string {
   if (!plan) return '';
   if (plan.scopes.length === 0) return '. It names no scopes';
-  const shown = plan.scopes
-    .slice(0, MAX_SCOPES)
-    .map((each) => `<b>${escapeHtml(each.slice(0, MAX_SCOPE))}</b>`);
+  const shown = shownScopes(plan).map((each) => `<b>${escapeHtml(each)}</b>`);
   const more = plan.scopes.length - shown.length;
   return `, with the scopes ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
-
-const MAX_SCOPES = 50;
-const MAX_SCOPE = 200;

@@ -11,6 +11,8 @@ export interface ConnectTicket {
   readonly clientId: string | undefined;
   /** What the server sent when it refused the call. */
   readonly challenge: string | undefined;
+  /** Names it in the audit log. */
+  readonly correlationId: string;
   /** Typed on the page, where there is no authorization server that can say who opened it. */
   readonly code: string;
   readonly until: number;
@@ -18,6 +20,12 @@ export interface ConnectTicket {
   readonly done: Deferred<boolean>;
   attempts: number;
 }
+
+/** For whom a ticket is, and why. */
+export type AskedTicket = Pick<
+  ConnectTicket,
+  'principal' | 'server' | 'clientId' | 'challenge' | 'correlationId'
+>;
 
 /** The open tickets. One for each caller, its client, and server; bounded, and short-lived. */
 export class ConnectTickets {
@@ -37,7 +45,7 @@ export class ConnectTickets {
   }
 
   /** The ticket of a caller for a server: the open one, or a new one. */
-  of(asked: Pick<ConnectTicket, 'principal' | 'server' | 'clientId' | 'challenge'>): ConnectTicket {
+  of(asked: AskedTicket): ConnectTicket {
     const key = keyOf(asked);
     const known = this.#byCaller.get(key);
     if (known && this.#clock.now() < known.until && known.challenge === asked.challenge) return known;

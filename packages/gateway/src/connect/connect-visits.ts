@@ -19,11 +19,19 @@ export interface ConsentPlan {
   readonly scopes: readonly string[];
 }
 
+/** What the page shows of the scopes: the server names them, so they may be anything, and any number. */
+export function shownScopes({ scopes }: ConsentPlan): readonly string[] {
+  return scopes.slice(0, MAX_SCOPES).map((each) => each.slice(0, MAX_SCOPE));
+}
+
+const MAX_SCOPES = 50;
+const MAX_SCOPE = 200;
+
 /** What a browser is doing for a ticket. It goes on only in the browser that has the cookie. */
 export type ConnectVisit = { readonly ticket: ConnectTicket; readonly cookie: string } & (
   | { readonly kind: 'identity'; readonly pending: PendingAuthorization }
   | { readonly kind: 'consent'; readonly plan: ConsentPlan | undefined }
-  | { readonly kind: 'login'; readonly begun: BegunLogin }
+  | { readonly kind: 'login'; readonly begun: BegunLogin; readonly plan: ConsentPlan | undefined }
 );
 
 /**

@@ -20,11 +20,11 @@ export interface OpenConnect {
  * gateway, which is known when it listens.
  */
 export function openConnect(
-  options: Pick<GatewayOptions, 'addresses' | 'endpoint' | 'connect' | 'cluster'>,
+  options: Pick<GatewayOptions, 'addresses' | 'endpoint' | 'connect' | 'cluster' | 'audit'>,
   clock: Clock,
   address: () => string,
 ): OpenConnect | undefined {
-  const { endpoint, connect = {}, cluster } = options;
+  const { endpoint, connect = {}, cluster, audit } = options;
   if (!endpoint?.authenticate) return undefined;
   const { authenticate } = endpoint;
   const identity = connect.identity && proveIdentity(connect.identity, { authenticate, clock });
@@ -32,6 +32,6 @@ export function openConnect(
   const known = connect.publicUrl ?? publicBase(endpoint, mainPaths);
   const base = () => known ?? new URL(address()).origin;
   const member = cluster && (() => cluster.members.self);
-  const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity, member });
+  const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity, member, audit });
   return { desk, logins: loginsOfCallers(connect.store, cluster), pages: new ConnectRouter(desk, cluster) };
 }

@@ -5,7 +5,8 @@ import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { Call, OpenListen, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ConnectTicket } from '../connect/connect-tickets.js';
+import { correlationOf } from '../access/create-authorize.js';
+import type { AskedTicket, ConnectTicket } from '../connect/connect-tickets.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import { MAX_CALLERS } from './caller-tokens.js';
 
@@ -16,7 +17,9 @@ export interface ConnectAroundOptions {
   /** Whether the caller has let this client use the login. */
   hasConsent(principal: string, clientId: string | undefined): Promise<boolean>;
   /** Where the caller can log in. */
-  invite(principal: string, clientId: string | undefined): Invitation;
+  invite(asked: Pick<AskedTicket, 'principal' | 'clientId' | 'correlationId'>): Invitation;
+  /** The user of the application did not agree to open the page. */
+  onDeclined(ticket: ConnectTicket, remote: string | undefined): void;
 }
 
 export interface Invitation {
@@ -113,9 +116,11 @@ class Connecting {
 
   /** Sends the user to the page, and waits until the login is there. Rejects where that is not possible. */
   async #connect(call: Call, principal: string): Promise<void> {
-    const { clock, invite } = this.#options;
+    const { clock, invite, onDeclined } = this.#options;
     const clientId = call.request?.clientId;
-    const { ticket, url, message } = invite(principal, clientId);
+    const meta = call.params['_meta'];
+    const correlationId = correlationOf(isJsonObject(meta) ? meta['traceparent'] : undefined);
+    const { ticket, url, message } = invite({ principal, clientId, correlationId });
     const { era, capabilities } = call.peer;
     if (!capabilities.elicitation?.url) throw needsLogin(`${message} ${url}`, url);
     if (era === 'legacy') {
@@ -128,7 +133,10 @@ class Connecting {
       method: 'elicitation/create',
       params: { mode: 'url', message, url, elicitationId: ticket.id },
     });
-    if (!('action' in answer) || answer.action !== 'accept') throw needsLogin(message, url);
+    if (!('action' in answer) || answer.action !== 'accept') {
+      onDeclined(ticket, call.peer.remote);
+      throw needsLogin(message, url);
+    }
     // The user has agreed to open the page, and may take a while there.
     await within(clock, WAIT_MS, ticket.done.promise);
     if (!(await this.#mayUse(principal, clientId))) throw needsLogin(message, url);

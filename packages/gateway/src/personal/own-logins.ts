@@ -112,11 +112,12 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
         clock,
         hasLogin: isThere,
         hasConsent: (principal, clientId) => consents.has(principal, clientId),
-        invite(principal, clientId) {
-          const { challenge } = callers.of(principal);
-          const ticket = desk.tickets.of({ principal, server: name, clientId, challenge });
+        invite(asked) {
+          const { challenge } = callers.of(asked.principal);
+          const ticket = desk.tickets.of({ ...asked, server: name, challenge });
           return { ticket, ...desk.invite(ticket) };
         },
+        onDeclined: (ticket, remote) => desk.declined(ticket, remote),
       }),
     async status() {
       const recent = [...callers.entries()].flatMap(([principal]) => principal ?? []);

@@ -150,7 +150,13 @@ describe('visits of browsers', () => {
     const clock = new FakeClock();
     const tickets = new ConnectTickets(clock);
     const ticketOf = (principal: string) =>
-      tickets.of({ principal, server: 'issues', clientId: undefined, challenge: undefined });
+      tickets.of({
+        principal,
+        server: 'issues',
+        clientId: undefined,
+        challenge: undefined,
+        correlationId: '1',
+      });
     const visits = new ConnectVisits(clock);
     const keep = (key: string, principal: string) =>
       visits.keep(key, {

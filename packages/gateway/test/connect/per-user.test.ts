@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startAuthorizationServer } from '../../../../test/support/authorization-server.js';
-import { initialize, legacy, legacyCall, modern } from '../../../sdk/test/support/http-server.js';
+import { eventually } from '../../../../test/support/until.js';
+import { initialize, legacy, legacyCall, modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { bearer } from '../support/auth.js';
-import { acceptedAs, callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { acceptedAs, CAN_VISIT, callAs, declinedAs, questionIn, Visitor } from '../support/connect-page.js';
 import { freshFolder } from '../support/open-gateway.js';
 import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
 import { type HouseOptions, openHouse } from '../support/secured-gateway.js';
@@ -227,6 +228,7 @@ describe('the page', () => {
   });
 
   it('AUTH-G-009: is refused to another person, where the authorization server of the gateway says who it is', async () => {
+    const file = join(freshFolder(), 'audit.jsonl');
     const who = { account: 'mallory' };
     const client = {
       client_id: 'gateway',
@@ -245,6 +247,7 @@ describe('the page', () => {
     const { authenticate } = createAuthenticate({ authServers: [{ issuer: idp.issuer, resource }] });
     const house = await openHouse([remote('issues', upstream.server.url, { mode: 'per-user' })], {
       endpoint: { authenticate },
+      audit: { file },
       connect: {
         identity: {
           ...{ issuer: idp.issuer, clientId: client.client_id, clientSecret: client.client_secret, resource },
@@ -271,6 +274,15 @@ describe('the page', () => {
     const question = questionIn(await callAs(house, PATH, alice, 'connect'));
     expect(question.message).toBe('issues needs you to log in. Open the page.');
     const refused = await new Visitor().open(question.url);
+    await eventually(() =>
+      expect(audited(file)).toMatchObject([
+        {
+          ...{ method: 'connect/identity', server: 'issues', outcome: 'denied' },
+          principal: `jwt:${idp.issuer}|mallory`,
+          error: 'The page was opened for another caller',
+        },
+      ]),
+    );
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('somebody else')]);
     expect(upstream.authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
     who.account = 'alice';
@@ -281,6 +293,83 @@ describe('the page', () => {
     expect(answer.json.result.content[0].text).toContain('is connected');
   });
 });
+
+describe('the audit log', () => {
+  it('has who let which client use a login, who did not, and each login; never a secret', async () => {
+    const file = join(freshFolder(), 'audit.jsonl');
+    const { us, house, connect, authorization } = await stage({ audit: { file } });
+    const token = await us.tokenOf('alice', { client_id: 'desk' });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const traced = { headers: { ...bearer(token), traceparent }, capabilities: CAN_VISIT };
+    const question = questionIn(await house.ask(PATH, modernCall(1, 'connect', {}, traced)));
+    const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(question.message)![1]!;
+    const visitor = new Visitor();
+    const form = await visitor.open(question.url);
+    await visitor.send(form, { code: 'AAAA-AAAA' });
+    const refused = await visitor.send(await visitor.send(form, { code }), {}, 'refuse');
+    expect(refused.text).toContain('Nothing was connected.');
+    // The refusal ended the page, and the next one asks again.
+    expect((await visitor.open(question.url)).status).toBe(404);
+    const declined = questionIn(await callAs(house, PATH, token, 'connect'));
+    await declinedAs(house, PATH, token, 'connect', declined);
+    const { end } = await connect(token, 'alice-there');
+    expect(end.text).toContain('issues is connected.');
+    const bob = await us.tokenOf('bob', { client_id: 'desk' });
+    await new Denying(authorization.issuer).visit(questionIn(await callAs(house, PATH, bob, 'connect')));
+    await house.operation.close({ graceMs: 0 });
+    const lines = audited(file).filter(({ method }) => method?.startsWith('connect/'));
+    const [who, other] = ['jwt:https://login.example.com|alice', 'jwt:https://login.example.com|bob'];
+    const scopes = ['mcp:read', 'offline_access'];
+    const login = { method: 'connect/login' };
+    const consent = { method: 'connect/consent' };
+    const error = 'A wrong code was typed';
+    expect(lines.map(({ time: _time, correlationId: _id, ...line }) => line)).toEqual(
+      [
+        { clientId: 'desk', method: 'connect/identity', outcome: 'denied', error },
+        { principal: who, clientId: 'desk', ...consent, outcome: 'declined', scopes },
+        { principal: who, clientId: 'desk', ...consent, outcome: 'declined' },
+        { principal: who, clientId: 'desk', ...consent, outcome: 'ok', scopes },
+        { principal: who, clientId: 'desk', ...login, outcome: 'ok', scopes },
+        { principal: other, clientId: 'desk', ...consent, outcome: 'ok', scopes },
+        { principal: other, clientId: 'desk', ...login, outcome: 'declined', error: 'access_denied' },
+      ].map((line) => ({ ...line, server: 'issues', remote: '127.0.0.1' })),
+    );
+    const ids = lines.map(({ correlationId }) => correlationId);
+    expect(ids.slice(0, 2)).toEqual(Array(2).fill('0af7651916cd43dd8448eb211c80319c'));
+    // The page that was declined by the application is still open, and the login was made there.
+    expect([new Set(ids.slice(2, 5)).size, new Set(ids).size]).toEqual([1, 3]);
+    const text = readFileSync(file, 'utf8');
+    const secrets = [code, code.replace('-', ''), ...us.tokens, question.url.split('t=')[1]!];
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+});
+
+/** Whose authorization server answers that the user does not agree. */
+class Denying extends Visitor {
+  readonly #issuer: string;
+
+  constructor(issuer: string) {
+    super();
+    this.#issuer = issuer;
+  }
+
+  override resolve(url: URL): URL {
+    const back = url.origin === this.#issuer && url.searchParams.get('redirect_uri');
+    if (!back) return url;
+    const response = { error: 'access_denied', state: url.searchParams.get('state')!, iss: this.#issuer };
+    return new URL(`${back}?${new URLSearchParams(response)}`);
+  }
+
+  async visit({ url, message }: { readonly url: string; readonly message: string }) {
+    const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(message)![1]!;
+    return this.send(await this.send(await this.open(url), { code }));
+  }
+}
+
+function audited(file: string): Record<string, string>[] {
+  const text = readFileSync(file, 'utf8').trim();
+  return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line));
+}
 
 it('logins are sealed in their folder, and are there after a restart', async () => {
   const store = { folder: join(freshFolder(), 'logins'), keys: [Buffer.alloc(32, 7).toString('base64url')] };

@@ -39,6 +39,18 @@ export function acceptedAs(
   return callAs(house, path, token, tool, { inputResponses, requestState: state });
 }
 
+/** The same: the user does not want to open the page. */
+export function declinedAs(
+  house: House,
+  path: string,
+  token: string,
+  tool: string,
+  { id, state }: { id: string; state: unknown },
+): Promise<Answer> {
+  const inputResponses = { [id]: { action: 'decline' } };
+  return callAs(house, path, token, tool, { inputResponses, requestState: state });
+}
+
 /** A browser in front of the pages of a gateway. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
@@ -52,14 +64,16 @@ export class Visitor {
     return url;
   }
 
-  /** Fills in the form of a page and sends it. */
-  async send(page: { text: string; url: string }, fields: Record<string, string> = {}) {
+  /** Fills in the form of a page and sends it: to where the form goes, or where another button of it goes. */
+  async send(page: { text: string; url: string }, fields: Record<string, string> = {}, button?: string) {
     const form = new URLSearchParams();
     for (const [, name = '', value = ''] of page.text.matchAll(/name="(\w+)" value="([^"]*)"/g)) {
       form.set(name, value);
     }
     for (const [name, value] of Object.entries(fields)) form.set(name, value);
-    const action = /action="([^"]*)"/.exec(page.text)?.[1] ?? '';
+    const action = button ?? /action="([^"]*)"/.exec(page.text)?.[1] ?? '';
+    if (button !== undefined && !page.text.includes(`<button formaction="${button}">`))
+      throw new Error(`There is no button ${button}`);
     const resolve = (each: URL) => this.resolve(each);
     return browse(new URL(action, page.url), { cookies: this.cookies, form, resolve });
   }

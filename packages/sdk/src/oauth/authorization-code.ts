@@ -82,6 +82,7 @@ export function readAuthorizationResponse(params: URLSearchParams, pending: Pend
     if (error instanceof lib.AuthorizationResponseError && KNOWN_ERRORS.has(error.error)) {
       throw new IsthmusError('UNAUTHORIZED', `${metadata.issuer} refused the login: ${error.error}`, {
         sent: 'no',
+        cause: { error: error.error },
       });
     }
     throw new IsthmusError('UNAUTHORIZED', `${INVALID} ${metadata.issuer}; nothing of it was used`, {
