@@ -115,12 +115,14 @@ export class MemberList {
 
   /** What a member says when it leaves: its id and its earlier ones, so that no process without the secret can say it. */
   sealLeaving(ids: readonly string[]): Buffer {
-    return this.#keys.sealer('member', LEAVING).seal(Buffer.from(ids.join(' ')));
+    return this.#keys.sealer('member', LEAVING).seal(Buffer.from([LEAVING, ...ids].join(' ')));
   }
 
   /** True: the list is another one now. */
   takeLeaving(value: Uint8Array): boolean {
-    const ids = this.#keys.sealer('member', LEAVING).open(value)?.toString().split(' ') ?? [];
+    const plain = this.#keys.sealer('member', LEAVING).open(value);
+    const [what, ...ids] = plain?.toString().split(' ') ?? [];
+    if (what !== LEAVING) return false;
     let isOther = false;
     for (const id of ids) {
       this.#left.delete(id);

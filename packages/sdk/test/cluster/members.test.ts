@@ -181,13 +181,14 @@ describe('the members of a cluster', () => {
     state.isDown = true;
     await pass(clock, 2000);
     const others = createClusterKeys('another secret, long enough for a test');
-    await store.publish('members', others.sealer('member', 'leaving').seal(Buffer.from(a.self)));
+    await store.publish('members', others.sealer('member', 'leaving').seal(Buffer.from(`leaving ${a.self}`)));
     await store.publish('members', Buffer.from(a.self));
+    await store.publish('members', Buffer.from(`leaving ${a.self}`));
     // What a member says of itself when it beats.
     await store.publish('members', keys.sealer('member', a.self).seal(Buffer.from(a.self)));
     await pass(clock, 250);
     expect(b.standingOf(a.self)).toBe('alive');
-    await store.publish('members', keys.sealer('member', 'leaving').seal(Buffer.from(a.self)));
+    await store.publish('members', keys.sealer('member', 'leaving').seal(Buffer.from(`leaving ${a.self}`)));
     await pass(clock, 250);
     expect(b.standingOf(a.self)).toBe('gone');
   });
