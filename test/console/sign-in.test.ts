@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { AUDIENCE, openAuthority } from '../../packages/gateway/test/support/auth.js';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
 import { hasNginx, startNginx } from '../support/nginx.js';
@@ -39,6 +40,26 @@ describeInBrowser('the console without a link', () => {
     await page.getByText('key:ops (look)').waitFor();
     expect(await page.content()).not.toContain(OPS);
   }, 60_000);
+
+  it('AUTH-S-009: opens for a token whose scope includes the one that is named, by the rules of the file', async () => {
+    const { jwksUrl, token } = await openAuthority();
+    const file = join(mkdtempSync(join(tmpdir(), 'isthmus-')), 'mcp.json');
+    const servers = { demo: { command: process.execPath, args: [ISTHMUS, 'demo'] } };
+    const access = { implies: { admin: ['ops'] } };
+    writeFileSync(file, JSON.stringify({ mcpServers: servers, gateway: { access } }));
+    const tokens = ['--jwt-jwks', jwksUrl, '--jwt-audience', AUDIENCE, '--console-scope', 'look=ops'];
+    const { link } = await startServe(['--config', file, ...tokens]);
+    const enter = async (scope: string) => {
+      const answer = await fetch(new URL('api/enter', link), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jwt: await token({ scope }) }),
+      });
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    expect([await enter('admin'), await enter('ops'), await enter('tools')]).toEqual([200, 200, 401]);
+  });
 
   it('closes for an operator whose key was taken out of the file, while the page is open', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'isthmus-')), 'tokens');

@@ -11,7 +11,7 @@ import type {
   Authorize,
   RequestedMessage,
 } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
-import type { Authenticate } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type { Authenticate, CoversScopes } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
@@ -170,6 +170,10 @@ class MultiServerGateway implements Gateway {
 
   get definitions(): readonly GatewayServerSpec[] {
     return this.#all().map(({ definition }) => definition);
+  }
+
+  get coversScopes(): CoversScopes {
+    return this.#access.coversScopes;
   }
 
   get closing(): AbortSignal {

@@ -17,7 +17,10 @@ import type {
   AcceptedConnections,
   NodeServerOptions,
 } from '@isthmus/sdk/internal/transport/http-server/node-server.js';
-import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type {
+  CoversScopes,
+  HttpEndpointOptions,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import type { CallAudit } from './audit/audit-record.js';
 import type { ConnectIdentityOptions } from './connect/prove-identity.js';
@@ -130,6 +133,8 @@ export interface Gateway extends AsyncDisposable {
    * are drained.
    */
   apply(units: readonly GatewayServerSpec[], access?: AccessSettings): AppliedChanges;
+  /** Whether the scopes of a token are enough where others are needed, by `access.implies` as it is now. */
+  readonly coversScopes: CoversScopes;
   /** Why the last configuration was rejected. The status shows it. */
   configProblem: string | undefined;
   status(): Promise<GatewayStatus>;

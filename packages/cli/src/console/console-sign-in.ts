@@ -1,6 +1,7 @@
 import type { SettingsView } from '@isthmus/console';
 import type { Visitor } from '@isthmus/console/internal/access/access.js';
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
+import type { CoversScopes } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { usageError } from '../cli-error.js';
 import { readAuthOptions } from '../serve/access/auth-options.js';
 import { toPrincipal } from '../serve/access/http-access.js';
@@ -10,7 +11,11 @@ import { type ConsoleLevel, LEVELS_UP_TO } from './console-levels.js';
 /** How operators enter the console without a link. */
 export interface ConsoleSignIn {
   readonly keys: SettingsView['console']['keys'];
-  authenticate(given: { readonly apiKey?: string; readonly jwt?: string }): Promise<Visitor | undefined>;
+  /** `covers`: which scopes include others, as the gateway has it at the moment. */
+  authenticate(
+    given: { readonly apiKey?: string; readonly jwt?: string },
+    covers?: CoversScopes,
+  ): Promise<Visitor | undefined>;
 }
 
 /**
@@ -46,24 +51,36 @@ export function readConsoleSignIn(options: ServeCommandOptions): ConsoleSignIn |
     keys: [...byPrincipal, ...[...byScope].map(([scope, level]) => [`scope ${scope}`, level] as const)].map(
       ([name, level]) => ({ name, levels: LEVELS_UP_TO[level] }),
     ),
-    async authenticate({ apiKey, jwt }) {
+    async authenticate({ apiKey, jwt }, covers = hasEach) {
       const authorization = `Bearer ${(apiKey ?? jwt ?? '').trim()}`;
       const header = (name: string) => (name === 'authorization' ? authorization : undefined);
       const found = await authenticate({ method: 'POST', target: '/', header });
       const grant = typeof found === 'string' ? { principal: found } : found;
       if (!grant || !('principal' in grant)) return undefined;
       const { principal, scopes = [], expiresAt } = grant;
-      const given = [byPrincipal.get(principal), ...scopes.map((scope) => byScope.get(scope))];
-      const levels = LEVELS_UP_TO[highest(given)];
+      // AUTH-S-009. A scope that those of every caller of a tool include gives no level.
+      const opens = (name: string) =>
+        scopes.includes(name) || (covers(scopes, [name]) && !covers(jwtScope, [name]));
+      const levelsNow = () => {
+        const named = [...byScope].flatMap(([name, level]) => (opens(name) ? [level] : []));
+        return LEVELS_UP_TO[highest([byPrincipal.get(principal), ...named])];
+      };
+      const levels = levelsNow();
       if (levels.length === 0) return undefined;
+      const { standing } = grant;
       return {
         ...{ who: principal, levels },
         ...(expiresAt !== undefined && { until: expiresAt }),
-        ...(grant.standing && { standing: grant.standing }),
+        // The rules of the gateway may have changed.
+        ...(standing && {
+          standing: () => (levelsNow().length < levels.length ? 'revoked' : standing()),
+        }),
       };
     },
   };
 }
+
+const hasEach: CoversScopes = (granted, needed) => needed.every((scope) => granted.includes(scope));
 
 function highest(given: readonly (ConsoleLevel | undefined)[]): ConsoleLevel | 'none' {
   return (['record', 'act', 'look'] as const).find((level) => given.includes(level)) ?? 'none';

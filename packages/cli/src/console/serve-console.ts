@@ -44,7 +44,10 @@ export async function openServeConsole(
     port: options.port,
     redactor,
     names: options.names,
-    signIn: options.signIn,
+    signIn: options.signIn && {
+      ...options.signIn,
+      authenticate: (given) => options.signIn!.authenticate(given, gateway.coversScopes),
+    },
     trustProxy: options.trustProxy,
     view: {
       status: async () => toStatusFacts(await controlled.status()),

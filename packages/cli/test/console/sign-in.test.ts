@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AccessPolicy } from '../../../gateway/src/access/access-policy.js';
 import { AUDIENCE, openAuthority } from '../../../gateway/test/support/auth.js';
 import { checkConsoleAddress, toConsoleAddress } from '../../src/console/console-address.js';
 import { collectKeyLevel, collectScopeLevel } from '../../src/console/console-levels.js';
@@ -53,6 +54,25 @@ describe('an operator without a link', () => {
     expect(visitor?.until).toBeGreaterThan(Date.now());
     expect((await signIn?.authenticate({ jwt: await token({ scope: 'watch' }) }))?.levels).toEqual(['look']);
     expect(await signIn?.authenticate({ jwt: await token({ scope: 'tools' }) })).toBeUndefined();
+  });
+
+  it('AUTH-S-009: enters with a scope that includes the one of the console, as long as the rules say so', async () => {
+    const { jwksUrl, token } = await openAuthority();
+    const signIn = read({
+      ...{ jwtJwks: jwksUrl, jwtAudience: [AUDIENCE], jwtScope: ['tools'] },
+      consoleScope: collectScopeLevel('act=ops', collectScopeLevel('look=watch')),
+    });
+    const access = new AccessPolicy({ implies: { root: ['admin'], admin: ['ops'], tools: ['watch'] } });
+    const enter = async (scope: string) =>
+      signIn?.authenticate({ jwt: await token({ scope }) }, access.coversScopes);
+    const root = await enter('root');
+    expect([root?.levels, await root?.standing?.()]).toEqual([['look', 'act'], 'good']);
+    expect((await enter('watch'))?.levels).toEqual(['look']);
+    // Every caller of a tool has this one.
+    expect(await enter('tools')).toBeUndefined();
+    expect((await enter('tools admin'))?.levels).toEqual(['look', 'act']);
+    access.replace({});
+    expect([await root?.standing?.(), await enter('root')]).toEqual(['revoked', undefined]);
   });
 
   it.each<[Partial<ServeCommandOptions>, string]>([
