@@ -165,6 +165,8 @@ export async function joinPlanned(
     const { drainMs, worker } = plan;
     const cluster = await joinCluster(plan.join);
     if (worker) await cluster.members.say({ parent: worker.parent });
+    const exposed = exposureOf(plan);
+    if (exposed) say(exposed);
     return { cluster, drainMs, worker };
   } catch (error) {
     if (!(error instanceof IsthmusError)) throw error;
@@ -173,6 +175,21 @@ export async function joinPlanned(
   } finally {
     stopTelling();
   }
+}
+
+/**
+ * A warning if other machines may read what the processes say to each other: requests of clients with their tokens. A plain
+ * listener has no TLS, and one at all addresses is also in networks that are not meant. One worker says it for all.
+ */
+export function exposureOf({ join, worker }: ClusterPlan): string | undefined {
+  const { listen = 'http://0.0.0.0:0', tls, store } = join;
+  const isEverywhere = /^https?:\/\/(0\.0\.0\.0|\[::\]):/.test(listen);
+  if (tls || store || !isEverywhere || worker?.speaks === false) return undefined;
+  const what = `the other processes reach this one at all addresses of this machine, without TLS (--cluster-listen ${listen})`;
+  const who =
+    'Who can read the traffic of one of these networks can read the requests and the tokens of clients';
+  const how = 'Set --cluster-listen to the address of a private network, or --cluster-tls-cert, -key and -ca';
+  return `isthmus: warning: ${what}. ${who}. ${how}`;
 }
 
 /** How long joining may take before a person is told what it waits for. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withClusterOfFile } from '../../src/cluster/cluster-of-file.js';
-import { type ClusterFlags, readClusterPlan } from '../../src/cluster/cluster-options.js';
+import { type ClusterFlags, exposureOf, readClusterPlan } from '../../src/cluster/cluster-options.js';
 
 const SECRET = 'a-secret-for-tests-with-enough-characters';
 const OTHER = 'another-secret-for-tests-that-is-long-enough';
@@ -17,6 +17,36 @@ beforeEach(() => {
 });
 afterEach(() => {
   delete process.env['ISTHMUS_CLUSTER_SECRET'];
+});
+
+describe('the listener for the other processes', () => {
+  const tls = { cert: 'c', key: 'k', ca: 'a' };
+  const warningOf = (join: object, worker?: object) =>
+    exposureOf({ join: { secret: SECRET, ...join }, worker, drainMs: 0, secrets: [] } as never);
+
+  it.each([
+    [{}, 'http://0.0.0.0:0'],
+    [{ listen: 'http://0.0.0.0:7946' }, 'http://0.0.0.0:7946'],
+    [{ listen: 'http://[::]:7946' }, 'http://[::]:7946'],
+  ])('is warned of when it is plain and at all addresses: %j', (join, listen) => {
+    expect(warningOf(join)).toBe(
+      `isthmus: warning: the other processes reach this one at all addresses of this machine, without TLS (--cluster-listen ${listen}). Who can read the traffic of one of these networks can read the requests and the tokens of clients. Set --cluster-listen to the address of a private network, or --cluster-tls-cert, -key and -ca`,
+    );
+  });
+
+  it.each([
+    [{ listen: 'http://10.0.0.7:7946' }],
+    [{ listen: 'http://127.0.0.1:0' }],
+    [{ tls }],
+    [{ listen: 'http://[::]:7946', tls }],
+    // The store of --workers, whose members listen at 127.0.0.1.
+    [{ store: {} }],
+  ])('is not warned of otherwise: %j', (join) => expect(warningOf(join)).toBeUndefined());
+
+  it('is warned of by one of several workers', () => {
+    expect(warningOf({}, { speaks: true })).toContain('without TLS');
+    expect(warningOf({}, { speaks: false })).toBeUndefined();
+  });
 });
 
 describe('gateway.cluster of a file', () => {
