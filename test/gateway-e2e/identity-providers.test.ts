@@ -205,6 +205,26 @@ describe('the recipes of docs/enterprise.md, tried with oidc-provider in the pla
     ]);
   });
 
+  it('Auth0: a token of an application for itself, with permissions in the place of scopes', async () => {
+    const machine = (more: object) => ({
+      hasSlash: true,
+      customize(jwt: { header?: object; payload: Record<string, unknown> }) {
+        Object.assign(jwt, { header: { ...jwt.header, typ: 'JWT' } });
+        const own = { sub: 'app@clients', azp: 'app', client_id: undefined, scope: undefined };
+        Object.assign(jwt.payload, own, more);
+      },
+    });
+    const options = { ...recipe('Auth0'), scopeClaim: 'permissions' };
+    const gty = 'client-credentials';
+    const bare = await tried(machine({ gty }), options);
+    expect(bare.verdict).toMatchObject({ principal: `jwt:${bare.issuer}|app@clients`, scopes: [] });
+    const able = await tried(machine({ gty, permissions: ['mcp:read'] }), options);
+    expect(able.verdict).toMatchObject({ clientId: 'app', scopes: ['mcp:read'] });
+    // An ID token may have permissions or roles, too.
+    for (const more of [{ permissions: ['mcp:read'] }, { permissions: ['mcp:read'], gty: 'password' }])
+      expect((await tried(machine(more), options)).verdict).toMatchObject({ status: 401 });
+  });
+
   it('Auth0: an issuer with a slash, opaque tokens for clients that ask for no audience, JWTs with several audiences otherwise', async () => {
     const introspection = { clientId: CLIENT.client_id, clientSecret: CLIENT.client_secret };
     const jwt = await tried(

@@ -78,7 +78,14 @@ describe('bash', () => {
     ]);
     expect(commands).toEqual(['serve', 'status', 'stop', 'start']);
     expect(control).toEqual(['check', 'import', 'list', 'schema']);
-    expect(options).toEqual(['--jwt-jwks', '--jwt-audience', '--jwt-issuer', '--jwt-scope', '--jwt-type']);
+    expect(options).toEqual([
+      '--jwt-jwks',
+      '--jwt-audience',
+      '--jwt-issuer',
+      '--jwt-scope',
+      '--jwt-scope-claim',
+      '--jwt-type',
+    ]);
     expect(short).toEqual(expect.arrayContaining(['--socket', '-s', '--pid', '--json', '--help', '-h']));
     expect(choices).toEqual(['trace', 'debug', 'info', 'warn', 'error', 'silent']);
     expect(inline).toEqual(['shared']);
@@ -151,7 +158,14 @@ describe.skipIf(!isThere('fish'))('fish', () => {
       folder,
     );
     expect(commands).toEqual(['check', 'import', 'list', 'schema']);
-    expect(options).toEqual(['--jwt-audience', '--jwt-issuer', '--jwt-jwks', '--jwt-scope']);
+    expect(options).toEqual([
+      '--jwt-audience',
+      '--jwt-issuer',
+      '--jwt-jwks',
+      '--jwt-scope',
+      '--jwt-scope-claim',
+      '--jwt-type',
+    ]);
     expect(choices).toEqual(['json', 'pretty']);
     expect(files).toEqual(['mcp.json']);
     expect(names).toEqual(['weather']);

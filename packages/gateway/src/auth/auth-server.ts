@@ -16,7 +16,14 @@ import { checkScopes, refusedToken } from './token-caller.js';
 export interface AuthServerOptions
   extends Pick<
     JwtOptions,
-    'audience' | 'resource' | 'requiredScopes' | 'principalClaim' | 'clockTolerance' | 'requireType' | 'fetch'
+    | 'audience'
+    | 'resource'
+    | 'requiredScopes'
+    | 'scopeClaim'
+    | 'principalClaim'
+    | 'clockTolerance'
+    | 'requireType'
+    | 'fetch'
   > {
   readonly issuer: string;
   /** Asks the authorization server about tokens that are not JWTs (RFC 7662). */

@@ -9,7 +9,7 @@ import { boundProblem, invalidToken, ownerOf, refusedToken, toCaller } from './t
 
 export interface IntrospectionOptions
   extends KnownTokensOptions,
-    Pick<JwtOptions, 'audience' | 'resource' | 'requiredScopes' | 'principalClaim'> {}
+    Pick<JwtOptions, 'audience' | 'resource' | 'requiredScopes' | 'scopeClaim' | 'principalClaim'> {}
 
 /**
  * Asks the authorization server whether a token is active (RFC 7662). An active token is asked about again after 30 s at
@@ -18,7 +18,7 @@ export interface IntrospectionOptions
 export function createIntrospection(
   options: IntrospectionOptions,
 ): (presented: Presented, server: AuthorizationServerMetadata) => Promise<SchemeVerdict> {
-  const { clock, requiredScopes = [], principalClaim = 'sub' } = options;
+  const { clock, requiredScopes = [], scopeClaim, principalClaim = 'sub' } = options;
   const audience = { names: listOf(options.audience), resource: options.resource };
   const answers = new KnownTokens(options);
   return async ({ bearer = '', resource, remote, covers }, server) => {
@@ -46,7 +46,7 @@ export function createIntrospection(
     if (issuer !== server.issuer) return invalidToken('The token is of another issuer');
     const subject = claims[principalClaim] ?? clientSubject(claims);
     const named = { ...claims, [principalClaim]: subject };
-    const rules = { requiredScopes, principalClaim, covers };
+    const rules = { requiredScopes, scopeClaim, principalClaim, covers };
     const verdict = toCaller(named, issuer, rules, { expiresAt, standing });
     if (verdict.kind !== 'known' || state.expiresAt !== undefined) return verdict;
     const { expiresAt: _never, ...rest } = verdict;

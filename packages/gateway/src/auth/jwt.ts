@@ -26,6 +26,8 @@ export interface JwtOptions {
   readonly mayHaveIdTokens?: boolean;
   /** All of them must be in `scope` (or `scp`); otherwise 403. */
   readonly requiredScopes?: readonly string[];
+  /** The claim that has the scopes of a token that has neither `scope` nor `scp`: a list, or a text with spaces. */
+  readonly scopeClaim?: string;
   /** The claim that identifies the caller. Default `sub`. */
   readonly principalClaim?: string;
   /** The allowed difference of the clocks, in seconds. Default 30. */
@@ -40,7 +42,7 @@ export function createJwtCheck(
   options: JwtOptions,
   { clock, warn }: { readonly clock: Clock; readonly warn: (message: string) => void },
 ): Scheme {
-  const { requiredScopes = [], principalClaim = 'sub', clockTolerance = 30 } = options;
+  const { requiredScopes = [], scopeClaim, principalClaim = 'sub', clockTolerance = 30 } = options;
   const audience: AudienceRule = { names: listOf(options.audience), resource: options.resource };
   if (audience.names.length === 0 && audience.resource === undefined) {
     throw new IsthmusError(
@@ -82,7 +84,7 @@ export function createJwtCheck(
       if (!isMeantFor(meant, resource)) return invalid('The token is for another path of this server');
       const goodUntil = (payload.exp! + clockTolerance) * 1000;
       const standing = (): CredentialState => (clock.now() < goodUntil ? 'good' : 'expired');
-      const rules = { principalClaim, requiredScopes, covers };
+      const rules = { principalClaim, requiredScopes, scopeClaim, covers };
       return toCaller(payload, payload.iss ?? '', rules, { expiresAt: payload.exp! * 1000, standing });
     } catch (error) {
       if (error instanceof KeysUnavailable)
@@ -135,7 +137,8 @@ export function kindProblem(
   if (claimed === 'bearer' || claimed === 'at+jwt') return undefined;
   const isIdToken = claimed === 'id' || ID_CLAIMS.some((name) => payload[name] !== undefined);
   if (isIdToken) return 'The token is an ID token; an access token is needed';
-  if (!mayHaveIdTokens || ACCESS_CLAIMS.some((name) => payload[name] !== undefined)) return undefined;
+  if (!mayHaveIdTokens || payload['gty'] === MACHINE_GRANT) return undefined;
+  if (ACCESS_CLAIMS.some((name) => payload[name] !== undefined)) return undefined;
   return 'Nothing in the token says that it is an access token';
 }
 
@@ -149,3 +152,6 @@ const ID_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'] as const;
 
 /** Claims of access tokens: RFC 9068, and what Okta (`cid`) and Entra (`scp`, `appid`, `azpacr`, `idtyp`) write. */
 const ACCESS_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'azpacr', 'idtyp'] as const;
+
+/** Auth0 writes it into tokens that a client got for itself. This grant gives no ID tokens (RFC 6749, §4.4). */
+const MACHINE_GRANT = 'client-credentials';

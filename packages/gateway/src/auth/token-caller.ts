@@ -12,6 +12,8 @@ import type { SchemeVerdict } from './credentials.js';
 export interface CallerRules {
   /** All of them must be in `scope` (or `scp`); otherwise 403. */
   readonly requiredScopes: readonly string[];
+  /** The claim with the scopes of a token that has neither `scope` nor `scp`. */
+  readonly scopeClaim?: string | undefined;
   /** The claim that identifies the caller. */
   readonly principalClaim: string;
   /** Default: each scope that is needed must be there. */
@@ -22,12 +24,12 @@ export interface CallerRules {
 export function toCaller(
   claims: JsonObject,
   issuer: string,
-  { requiredScopes, principalClaim, covers = hasEach }: CallerRules,
+  { requiredScopes, scopeClaim, principalClaim, covers = hasEach }: CallerRules,
   life: { readonly expiresAt: number; standing(): CredentialState | Promise<CredentialState> },
 ): SchemeVerdict {
   const who = subjectOf(claims, principalClaim);
   if (who === undefined) return invalidToken('The token has no subject (sub)');
-  const scopes = [...new Set(scopesOf(claims))];
+  const scopes = [...new Set(scopesOf(claims, scopeClaim))];
   const clientId = clientIdOf(claims);
   const principal = principalOf(issuer, who);
   const grant = {
@@ -77,9 +79,14 @@ export function clientIdOf(claims: JsonObject): string | undefined {
 
 const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid'] as const;
 
-/** RFC 8693, §4.2: one string with spaces. Some authorization servers write lists, or `scp`. */
-function scopesOf({ scope, scp }: JsonObject): string[] {
-  return [scope, scp]
+/**
+ * RFC 8693, §4.2: one string with spaces. Some authorization servers write lists, or `scp`. The other claim never adds to
+ * these: it has what the owner may do, and they have what the client may do in the owner's name.
+ */
+function scopesOf(claims: JsonObject, otherClaim: string | undefined): string[] {
+  const { scope, scp } = claims;
+  const other = scope === undefined && scp === undefined && otherClaim !== undefined && claims[otherClaim];
+  return [scope, scp, other]
     .flat()
     .flatMap((each) => (typeof each === 'string' ? each.split(' ') : []))
     .filter((each) => each !== '');

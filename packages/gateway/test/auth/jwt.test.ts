@@ -139,6 +139,28 @@ describe('scopes', () => {
   });
 });
 
+describe('the claim with the scopes of a token without scope and scp', () => {
+  it.each([
+    [{ permissions: ['mcp:read', 'mcp:write'] }, ['mcp:read', 'mcp:write']],
+    [{ permissions: 'mcp:read mcp:write' }, ['mcp:read', 'mcp:write']],
+    [{ permissions: ['mcp:read', 7, '', null] }, ['mcp:read']],
+    [{ permissions: { 'mcp:read': true } }, []],
+    [{}, []],
+    // What the client may do counts, and not what the owner may do.
+    [{ permissions: ['mcp:read', 'mcp:write'], scope: 'mcp:read' }, ['mcp:read']],
+    [{ permissions: ['mcp:read', 'mcp:write'], scope: '' }, []],
+    [{ permissions: ['mcp:write'], scp: ['mcp:read'] }, ['mcp:read']],
+    [{ roles: ['mcp:write'] }, []],
+  ])('%j has the scopes %j', async (claims, scopes) => {
+    const authority = await openAuthority();
+    const given = { scope: undefined, ...claims };
+    const authorization = `Bearer ${await authority.token(given)}`;
+    const { authenticate } = createAuthenticate({ jwt: { ...jwtOf(authority), scopeClaim: 'permissions' } });
+    const header = (name: string) => (name === 'authorization' ? authorization : undefined);
+    expect(await authenticate({ method: 'POST', target: '/mcp', header })).toMatchObject({ scopes });
+  });
+});
+
 describe('several ways to tell who asks', () => {
   it('stand beside each other: the first that knows the caller wins', async () => {
     const authority = await openAuthority();

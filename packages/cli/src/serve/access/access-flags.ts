@@ -10,6 +10,7 @@ export interface AccessFlags {
   readonly jwtAudience?: readonly string[];
   readonly jwtIssuer?: string;
   readonly jwtScope?: readonly string[];
+  readonly jwtScopeClaim?: string;
   readonly authServer?: readonly string[];
   readonly jwtType?: string;
   readonly mirrorAuthServer?: boolean;
@@ -62,6 +63,10 @@ export function addAccessOptions(command: Command): void {
     )
     .addOption(env('--jwt-issuer <url>', 'accept only JWTs of this issuer', 'JWT_ISSUER'))
     .option('--jwt-scope <scope>', 'accept only tokens with this scope; repeatable', collect)
+    .option(
+      '--jwt-scope-claim <name>',
+      'the claim that has the scopes of tokens without scope and scp, for example permissions or roles',
+    )
     .option(
       '--mirror-auth-server',
       'send clients of 2025-03-26, which look for the authorization server here, to its metadata',

@@ -8,11 +8,13 @@ export function readAuthOptions(
   options: ServeCommandOptions,
   onWarning: (message: string) => void,
 ): AuthOptions | undefined {
-  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, jwtType, authServer } = options;
+  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, authServer } = options;
+  const { jwtScopeClaim, jwtType } = options;
   const hasTokens = jwtJwks !== undefined || authServer !== undefined;
-  if (!hasTokens && (jwtAudience || jwtIssuer !== undefined || jwtScope || jwtType !== undefined)) {
+  const ofTokens = [jwtAudience, jwtIssuer, jwtScope, jwtScopeClaim, jwtType];
+  if (!hasTokens && ofTokens.some((each) => each !== undefined)) {
     throw usageError(
-      '--jwt-audience, --jwt-issuer, --jwt-scope and --jwt-type are about tokens, and none are accepted',
+      '--jwt-audience, --jwt-issuer, --jwt-scope, --jwt-scope-claim and --jwt-type are about tokens, and none are accepted',
       'Add --auth-server URL or --jwt-jwks URL',
     );
   }
@@ -43,6 +45,7 @@ export function readAuthOptions(
         audience: [...jwtAudience!],
         ...(jwtIssuer !== undefined && { issuer: jwtIssuer }),
         ...(jwtScope && { requiredScopes: jwtScope }),
+        ...(jwtScopeClaim !== undefined && { scopeClaim: jwtScopeClaim }),
         ...(jwtType !== undefined && { requireType: jwtType }),
       },
     }),
@@ -53,7 +56,8 @@ export function readAuthOptions(
 
 /** Keys can be given out by other means. Then the authorization server is only named to clients. */
 function readAuthServers(options: ServeCommandOptions): readonly AuthServerOptions[] {
-  const { authServer = [], resource, jwtAudience, jwtScope, jwtType, apiKey, bearerFile } = options;
+  const { authServer = [], resource, jwtAudience, jwtScope, apiKey, bearerFile } = options;
+  const { jwtScopeClaim, jwtType } = options;
   if (resource === undefined && !jwtAudience) {
     if (authServer.length === 0 || apiKey || bearerFile !== undefined) return [];
     throw usageError(
@@ -70,6 +74,7 @@ function readAuthServers(options: ServeCommandOptions): readonly AuthServerOptio
     ...(resource !== undefined && { resource }),
     ...(jwtAudience && { audience: jwtAudience }),
     ...(jwtScope && { requiredScopes: jwtScope }),
+    ...(jwtScopeClaim !== undefined && { scopeClaim: jwtScopeClaim }),
     ...(jwtType !== undefined && { requireType: jwtType }),
     ...(clientId !== undefined &&
       file !== undefined && {
