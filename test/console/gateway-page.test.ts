@@ -59,7 +59,11 @@ describeInBrowser('the page of a gateway', () => {
   }, 90_000);
 
   it('keeps a configuration in force while its file is broken, and says where', async () => {
-    const { page, file } = await open({ demo });
+    const { page, file } = await open({ demo: { ...demo, maxParkedd: 3 } });
+    await page.evaluate(goTo, '#/settings');
+    const warning = page.getByRole('listitem').filter({ hasText: 'did you mean maxParked?' });
+    await warning.getByText('mcpServers.demo.maxParkedd: is not known; did you mean maxParked?').waitFor();
+    await page.evaluate(goTo, '#/');
     await page.getByRole('row', { name: /demo.*ready/ }).waitFor();
     writeFileSync(file, '{\n  "mcpServers": {\n    "demo": { "command": 7 }\n  }\n}\n');
     await page.getByRole('button', { name: 'Reload the configuration' }).click();
@@ -69,12 +73,17 @@ describeInBrowser('the page of a gateway', () => {
     await page.getByRole('row', { name: /demo.*ready/ }).waitFor();
     await page.evaluate(goTo, '#/settings');
     await problem.first().waitFor();
+    // The problem is not said a second time as a warning, and the earlier warning was of the earlier file.
+    expect(await page.getByRole('heading', { name: 'Warnings of the configuration' }).count()).toBe(0);
     writeFileSync(file, JSON.stringify({ mcpServers: { demo, another: demo } }));
     await page.getByRole('link', { name: 'Servers' }).click();
     await page.getByRole('button', { name: 'Reload the configuration' }).click();
     await page.getByText(/^Taken over\. /).waitFor();
     await page.getByRole('row', { name: /another.*ready/ }).waitFor();
     await expect.poll(() => problem.count()).toBe(0);
+    await page.evaluate(goTo, '#/settings');
+    await page.getByRole('heading', { name: 'another' }).waitFor();
+    expect(await warning.count()).toBe(0);
   }, 90_000);
 
   it('finishes the calls of a server before it is restarted, and is worked by keyboard', async () => {

@@ -39,6 +39,8 @@ export interface RunGatewayOptions
   readonly redactor: Redactor;
   /** The audit log. Default: records go to OpenTelemetry, if a logger provider is registered. */
   readonly audit?: AuditOptions | undefined;
+  /** Problems of the configuration that it was started with. They were logged, and the console shows them. */
+  readonly warnings?: readonly string[] | undefined;
   /** Reads the configuration. Without it, a reload is refused. */
   readonly read?: (() => Promise<ReadServers>) | undefined;
   /** The path of the control socket; undefined: none. */
@@ -55,6 +57,8 @@ export interface ConsoleSource {
   /** A watcher that is put here sees calls, sessions and frames. */
   readonly live: LiveView;
   readonly redactor: Redactor;
+  /** Problems of the configuration that is in force. */
+  warnings(): readonly string[];
   /** Writes down what a person did in the console. */
   note(line: string): void;
 }
@@ -95,7 +99,8 @@ export interface RunningGateway {
 
 export async function runGateway(options: RunGatewayOptions): Promise<RunningGateway> {
   const { log, redactor, rate, read, controlPath, openConsole, clock = systemClock, ...others } = options;
-  const { audit: auditOptions = {}, ...rest } = others;
+  const { audit: auditOptions = {}, warnings: firstWarnings = [], ...rest } = others;
+  let inForce = firstWarnings;
   const warn = (message: string) => log.warn({}, message);
   const audit = await openAudit(auditOptions, { redactor, clock, warn });
   const live = new LiveView();
@@ -162,8 +167,9 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     for (const name of applied.removed) tail.forget(name);
     const { added, changed, removed } = applied;
     log.info({ added, changed, removed }, 'configuration applied');
-    if (later.length > 0)
-      log.warn({}, `changed in the file, but used only after a restart of the gateway: ${later.join(', ')}`);
+    const waiting = `changed in the file, but used only after a restart of the gateway: ${later.join(', ')}`;
+    inForce = later.length > 0 ? [...warnings, waiting] : warnings;
+    if (later.length > 0) log.warn({}, waiting);
     return { ...applied, later, problem: undefined };
   };
   const reload = async (): Promise<ReloadReport> => {
@@ -228,6 +234,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
           controlled,
           live,
           redactor,
+          warnings: () => inForce,
           note: (line) => log.info({ event: 'console' }, line),
         })),
   );

@@ -37,7 +37,7 @@ export async function openServeConsole(
   source: ConsoleSource,
   options: ServeConsoleOptions,
 ): Promise<OpenedConsole> {
-  const { gateway, controlled, live, redactor, note } = source;
+  const { gateway, controlled, live, redactor, warnings, note } = source;
   const { files, auth, mayRecord } = options;
   const console = await openGatewayConsole({
     host: options.host,
@@ -66,7 +66,10 @@ export async function openServeConsole(
         files,
         problems:
           gateway.configProblem === undefined ? [] : [{ message: redactor.text(gateway.configProblem) }],
-        warnings: [],
+        // What keeps a server at its earlier definition is a problem already.
+        warnings: warnings()
+          .filter((line) => !gateway.configProblem?.includes(line))
+          .map((line) => redactor.text(line)),
         servers: gateway.definitions.map(toServerSettings),
         listening: gateway.addresses,
         auth,

@@ -75,6 +75,7 @@ export async function serveConfig(
           ...common,
           units,
           access: callerRules,
+          warnings,
           separator: options.separator ?? settings.separator,
           patienceMs: settings.patienceMs,
           read: async () => read!(await watch.reread()),

@@ -4,10 +4,10 @@ import { App } from './app/app.js';
 import { follow } from './state/feed.js';
 import { startKeys } from './state/keys.js';
 import { followLists } from './state/lists.js';
-import { followPresets } from './state/presets.js';
 import { startRouter } from './state/route.js';
 import { phase } from './state/session.js';
 import { startClock } from './state/time.js';
+import { followPresets } from './state/typed/presets.js';
 import './style/index.css';
 
 startRouter();

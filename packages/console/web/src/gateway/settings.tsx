@@ -57,12 +57,18 @@ export function Settings() {
             </div>
           )}
         </dl>
-        {view.warnings.map((warning) => (
-          <p key={warning} class="field-advice">
-            <Text of={warning} />
-          </p>
-        ))}
       </Panel>
+      {view.warnings.length > 0 && (
+        <Panel title="Warnings of the configuration" tone="warn">
+          <ul class="plain-list">
+            {view.warnings.map((warning) => (
+              <li key={warning}>
+                <Text of={warning} />
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
       {view.servers.map(({ name, kind, what, secrets, options }) => {
         const others = Object.entries(options).filter(([, value]) => !isEmpty(value));
         return (

@@ -6,9 +6,9 @@ import { Head, Panel } from '../parts/layout.js';
 import { Empty, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
 import { QuestionCard } from '../questions/question-card.js';
-import { forgetPreset, presets } from '../state/presets.js';
 import { hello, isGateway, may } from '../state/session.js';
 import { questions } from '../state/store.js';
+import { forgetPreset, presets } from '../state/typed/presets.js';
 
 /** What servers ask, and what they may ask. */
 export function Questions() {

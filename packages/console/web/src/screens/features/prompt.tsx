@@ -8,11 +8,11 @@ import { Problem } from '../../parts/states.js';
 import { plain, Text } from '../../parts/text.js';
 import { useKeys } from '../../parts/use-keys.js';
 import { beginCall, callsOf } from '../../state/calls.js';
-import { useDraft } from '../../state/drafts.js';
 import { isMac } from '../../state/keys.js';
 import type { Item } from '../../state/lists.js';
 import { go, to } from '../../state/route.js';
 import { has, may } from '../../state/session.js';
+import { useDraft } from '../../state/typed/drafts.js';
 import { CompletedInput } from './completed-input.js';
 
 interface PromptArgument {

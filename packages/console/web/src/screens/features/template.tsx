@@ -2,8 +2,8 @@ import { expandTemplate, templateNames } from '../../forms/uri-template.js';
 import { Address } from '../../parts/external.js';
 import { Head, Panel } from '../../parts/layout.js';
 import { plain, Text } from '../../parts/text.js';
-import { useDraft } from '../../state/drafts.js';
 import { type Item, keyOf } from '../../state/lists.js';
+import { useDraft } from '../../state/typed/drafts.js';
 import { CompletedInput } from './completed-input.js';
 import { ReadUri } from './resource.js';
 

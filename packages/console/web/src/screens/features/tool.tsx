@@ -15,12 +15,12 @@ import { Badge, Problem } from '../../parts/states.js';
 import { plain, Text } from '../../parts/text.js';
 import { useKeys } from '../../parts/use-keys.js';
 import { beginCall, callsOf } from '../../state/calls.js';
-import { useDraft } from '../../state/drafts.js';
 import { isMac } from '../../state/keys.js';
 import type { Item } from '../../state/lists.js';
 import { go, to } from '../../state/route.js';
-import { rememberSent, sentBefore } from '../../state/sent.js';
 import { has, may } from '../../state/session.js';
+import { useDraft } from '../../state/typed/drafts.js';
+import { rememberSent, sentBefore } from '../../state/typed/sent.js';
 
 /** One tool: its form, the call, and what it brought. */
 export function Tool({ item, server }: { readonly item: Item; readonly server: string | undefined }) {

@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals';
-import type { QuestionAnswer, QuestionView } from '../../../src/contract.js';
-import { ask } from '../api.js';
-import { may } from './session.js';
-import { questions } from './store.js';
+import type { QuestionAnswer, QuestionView } from '../../../../src/contract.js';
+import { ask } from '../../api.js';
+import { may } from '../session.js';
+import { questions } from '../store.js';
 
 /** An answer that is given by itself to the same question of the same server and tool. */
 export interface Preset {

@@ -1,5 +1,5 @@
-import { compact } from '../json/print.js';
-import { tryRaw } from '../json/raw.js';
+import { compact } from '../../json/print.js';
+import { tryRaw } from '../../json/raw.js';
 
 /** Values that were sent, by form and field, the newest first. They live as long as the page. */
 const sent = new Map<string, readonly string[]>();
