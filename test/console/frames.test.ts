@@ -38,7 +38,11 @@ describeInBrowser('a frame of the page', () => {
     };
     const requests = page.getByRole('row', { name: /to the server.*tools\/call\s+echo/ });
     await page.evaluate(goTo, '#/wire');
+    // The message of the server was judged. The request of the page was not.
+    await choose(page.getByRole('row', { name: /to the client.*tools\/call\s+echo/ }).first());
+    await frame.getByText('schema ✓', { exact: true }).waitFor();
     await choose(requests.first());
+    expect(await frame.getByText(/^schema/).count()).toBe(0);
     await page.keyboard.press('r');
     await call(page).getByText('first').first().waitFor();
     await page.evaluate(goTo, '#/wire');

@@ -64,6 +64,12 @@ describeInBrowser('the page before a hostile server', () => {
         heading: SHOWN[at + 1] ?? cut(payloads[at]!),
       }));
       await isWhole(page, places);
+      // The names of arguments are sent to the server, which completes them, however long they are.
+      if (screen === 'prompts')
+        await page
+          .getByText(/^60 suggestions/)
+          .first()
+          .waitFor();
     }
 
     await page.getByRole('link', { name: /^Tools/ }).click();
@@ -114,6 +120,9 @@ describeInBrowser('the page before a hostile server', () => {
         .first()
         .click();
       await page.getByRole('button', { name: 'Exact bytes' }).click();
+      // The level is a text, too.
+      if (word === 'notifications/message')
+        await page.getByText('params.level: expected a log level').first().waitFor();
       await isWhole(page);
     }
     await page

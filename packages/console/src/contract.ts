@@ -346,6 +346,8 @@ export interface FrameView {
   readonly process?: ProcessFacts;
   /** Why a line is not a message. */
   readonly problem?: string;
+  /** Of a message to the client: what does not fit the schema of its revision. Absent: it was not judged. */
+  readonly schema?: readonly string[];
   readonly call?: number;
   /** Of an answer: its request. */
   readonly answers?: Seq;

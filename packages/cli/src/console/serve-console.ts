@@ -13,6 +13,7 @@ import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { LEVELS_UP_TO } from './console-levels.js';
 import type { ConsoleSignIn } from './console-sign-in.js';
 import { toDetail, toServerSettings, toStatusFacts } from './gateway-facts.js';
+import { judgeMessage } from './judge-message.js';
 
 export interface ServeConsoleOptions {
   /** Default 127.0.0.1 and a free port. */
@@ -43,6 +44,7 @@ export async function openServeConsole(
     host: options.host,
     port: options.port,
     redactor,
+    judge: judgeMessage,
     names: options.names,
     signIn: options.signIn && {
       ...options.signIn,

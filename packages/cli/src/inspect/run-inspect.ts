@@ -4,6 +4,7 @@ import { recordTrace } from '@isthmus/console/internal/trace/trace-recorder.js';
 import type { GivenOptions } from '../choose-target.js';
 import { EXIT, usageError, writeHint, writeReason } from '../cli-error.js';
 import type { CommonOptions } from '../common-options.js';
+import { judgeMessage } from '../console/judge-message.js';
 import { toRoots } from '../session/answer-questions.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -49,6 +50,7 @@ export async function runInspect(
     timeoutMs: timeout,
     connectTimeoutMs: timeout,
     redactor,
+    judge: judgeMessage,
     settings: {
       mode,
       asks: { forms: true, urls: true, sampling: true, roots },

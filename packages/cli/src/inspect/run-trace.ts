@@ -4,6 +4,7 @@ import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js'
 import { fileReason } from '@isthmus/sdk/internal/errors.js';
 import type { GivenOptions } from '../choose-target.js';
 import { EXIT, usageError } from '../cli-error.js';
+import { judgeMessage } from '../console/judge-message.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
 import type { InspectCommandOptions } from './run-inspect.js';
@@ -25,13 +26,17 @@ export async function runTrace(
     );
   const terminal = processTerminal();
   const say = (line: string) => terminal.stderr.write(`isthmus: ${oneLine(line)}\n`);
-  const console = await openTrace({ file: file!, redactor: createRedactor(), port: options.port, say }).catch(
-    (error: unknown) => {
-      if (error instanceof TraceError) throw usageError(oneLine(error.message));
-      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-      throw usageError(`Cannot read ${oneLine(file!)}: ${oneLine(fileReason(error))}`);
-    },
-  );
+  const console = await openTrace({
+    file: file!,
+    redactor: createRedactor(),
+    judge: judgeMessage,
+    port: options.port,
+    say,
+  }).catch((error: unknown) => {
+    if (error instanceof TraceError) throw usageError(oneLine(error.message));
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw usageError(`Cannot read ${oneLine(file!)}: ${oneLine(fileReason(error))}`);
+  });
   const interruption = untilInterrupted();
   const shown = await showLink(console.link(), { ...options, what: oneLine(file!) }, terminal);
   const signal = await interruption;

@@ -14,6 +14,7 @@ import type {
   SettingsView,
 } from '../contract.js';
 import { Feeds } from '../feed/feeds.js';
+import type { JudgeMessage } from '../frames/frame-schema.js';
 import { accessHandlers } from '../http/access-handlers.js';
 import { invalid } from '../http/console-error.js';
 import { openConsoleServer } from '../http/console-server.js';
@@ -37,6 +38,7 @@ import { StatusStore } from './status-store.js';
 export interface GatewayConsoleOptions {
   readonly view: GatewayView;
   readonly redactor: TraceRedactor;
+  readonly judge: JudgeMessage;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   /** Names besides the loopback ones that browsers use for it. */
@@ -131,10 +133,13 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
         (who) => view.note(`${who} opened the console`),
         options.trustProxy && proxyTrust(options.trustProxy),
       ),
-      ...frameHandlers(records, target, redactor, ({ call }, visitor) => {
-        const entry = records.calls.get(call);
-        if (entry) checkPayloads(entry, visitor);
-        else if (!mayRecord(visitor)) refusePayloads(visitor.who);
+      ...frameHandlers(records, {
+        ...{ target, redactor, judge: options.judge },
+        checkFrame({ call }, visitor) {
+          const entry = records.calls.get(call);
+          if (entry) checkPayloads(entry, visitor);
+          else if (!mayRecord(visitor)) refusePayloads(visitor.who);
+        },
       }),
       ...callHandlers({
         records,

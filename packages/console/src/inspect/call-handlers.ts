@@ -213,7 +213,7 @@ const LISTEN_FIELDS = {
 };
 const COMPLETE_FIELDS = {
   ref: readRef,
-  argument: objectOf({ name: text(1000), value: text(100_000) }),
+  argument: objectOf({ name: text(10_000), value: text(100_000) }),
   context: optional(readTexts),
   server,
 };

@@ -1,5 +1,6 @@
 import type { Visitor } from '../access/access.js';
 import type { FramesQuery, TargetView, TraceFinding, TracePreview, TraceRequest } from '../contract.js';
+import { type JudgeMessage, schemaProblems } from '../frames/frame-schema.js';
 import { findFrames, framesOfCall, viewFrame } from '../frames/frame-views.js';
 import { type KeptFrame, KINDS } from '../frames/ring.js';
 import { ConsoleError, notFound } from '../http/console-error.js';
@@ -9,22 +10,30 @@ import { findingsIn } from '../trace/trace-findings.js';
 import { callLine, connectionLine, frameLine, headLine, type TraceRedactor } from '../trace/write-trace.js';
 import type { ConsoleRecords } from './console-records.js';
 
-/** Rows, frames and trace files: the same for both faces. `checkFrame` throws where a visitor may not see a frame. */
+export interface FrameHandlersOptions {
+  readonly target: Pick<TargetView, 'label' | 'kind'>;
+  readonly redactor: TraceRedactor;
+  readonly judge: JudgeMessage;
+  /** Throws where a visitor may not see a frame. */
+  readonly checkFrame?: (frame: KeptFrame, visitor: Visitor) => void;
+}
+
+/** Rows, frames and trace files: the same for both faces. */
 export function frameHandlers(
   records: ConsoleRecords,
-  target: Pick<TargetView, 'label' | 'kind'>,
-  redactor: TraceRedactor,
-  checkFrame: (frame: KeptFrame, visitor: Visitor) => void = () => {},
+  { target, redactor, judge, checkFrame }: FrameHandlersOptions,
 ): Handlers {
   const { ring, connections } = records;
   return {
     'GET connections': () => connections.all(),
     'GET frames': ({ query }) => findFrames(ring, readFields<FramesQuery>(query, FRAMES_QUERY, 'The query')),
-    'GET frames/:seq': ({ segments: [seq], visitor }) => {
+    async 'GET frames/:seq'({ segments: [seq], visitor }) {
       const frame = ring.get(integer(1, MAX)(seq, 'seq'));
       if (!frame) throw notFound(`Frame ${seq} is not in the ring any more, or never was`);
-      checkFrame(frame, visitor);
-      return viewFrame(ring, connections, frame, records.began);
+      checkFrame?.(frame, visitor);
+      const view = viewFrame(ring, connections, frame, records.began);
+      const schema = await schemaProblems(view, connections.get(view.connection)?.revision, judge);
+      return { ...view, ...(schema && { schema }) };
     },
     'POST traces'({ body, visitor }) {
       const wanted = readFields<TraceRequest>(body, TRACE_FIELDS);

@@ -13,6 +13,7 @@ import type {
   TargetView,
   Warning,
 } from '../contract.js';
+import type { JudgeMessage } from '../frames/frame-schema.js';
 import type { TraceRedactor } from '../trace/write-trace.js';
 
 /** What is known of a server after it was connected to, for warnings. */
@@ -54,6 +55,7 @@ export interface InspectOptions {
     stderr: readonly string[],
     name: string | undefined,
   ): ConnectionProblem | Promise<ConnectionProblem>;
+  readonly judge: JudgeMessage;
   warnings(facts: ConnectedFacts): readonly Warning[];
   snippet(facts: SnippetFacts, name: string | undefined): Promise<Snippet>;
   /** Runs the referee. Undefined: this console cannot check. */

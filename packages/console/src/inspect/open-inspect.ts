@@ -55,7 +55,7 @@ export async function openInspect(options: InspectOptions): Promise<InspectConso
     guardsPayloads: false,
     handlers: {
       ...accessHandlers(access),
-      ...frameHandlers(records, options.target, options.redactor),
+      ...frameHandlers(records, options),
       ...callHandlers({
         records,
         callTarget: (name) => server.callTarget(name),

@@ -4,6 +4,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { AccessControl } from '../access/access.js';
 import type { CallRow, Hello, TargetView } from '../contract.js';
 import { Feeds } from '../feed/feeds.js';
+import type { JudgeMessage } from '../frames/frame-schema.js';
 import { accessHandlers } from '../http/access-handlers.js';
 import { ConsoleError } from '../http/console-error.js';
 import { openConsoleServer } from '../http/console-server.js';
@@ -18,6 +19,7 @@ import { recordsTopic } from './record-topics.js';
 export interface TraceConsoleOptions {
   readonly file: string;
   readonly redactor: TraceRedactor;
+  readonly judge: JudgeMessage;
   readonly port?: number | undefined;
   /** For the terminal. */
   say(line: string): void;
@@ -34,7 +36,7 @@ export interface TraceConsole {
 
 /** Rejects with a `TraceError` when the file cannot be used. */
 export async function openTrace(options: TraceConsoleOptions): Promise<TraceConsole> {
-  const { file, redactor, say } = options;
+  const { file, redactor, judge, say } = options;
   const records = new ConsoleRecords({ isRecording: false, maxBytes: 256 * 1024 * 1024 });
   const { head, calls, skipped } = await readTrace(file, records.ring, records.connections);
   if (skipped > 0)
@@ -61,7 +63,7 @@ export async function openTrace(options: TraceConsoleOptions): Promise<TraceCons
     ...{ port: options.port, access, guardsPayloads: false },
     handlers: {
       ...accessHandlers(access),
-      ...frameHandlers(records, target, redactor),
+      ...frameHandlers(records, { target, redactor, judge }),
       ...callHandlers({ records, callTarget: refuse }),
       'GET lists/:what': ({ segments: [what] }) => listInFrames(records.ring, what!),
       'POST feed': (request) => feeds.begin(request) as never,

@@ -15,6 +15,7 @@ describe('a connection that is being replaced', () => {
       connector: () => new Promise<never>(() => {}),
       redactor: { text: (text: string) => text, json: (line: string) => line },
       explain: () => ({ message: '', likely: [], evidence: [], stderr: [] }),
+      judge: async () => [],
       warnings: () => [],
       snippet: async () => ({ text: '', needs: [] }),
       say: () => {},

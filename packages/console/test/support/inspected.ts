@@ -29,6 +29,7 @@ export async function inspect(
       json: (line) => line.replaceAll('hush', '[redacted]'),
     },
     explain: (error, stderr) => ({ message: messageOf(error), likely: [], evidence: [], stderr }),
+    judge: async () => [],
     warnings: () => [],
     snippet: async ({ kind, method, args }) => ({ text: `${kind} ${method} ${args}`, needs: [] }),
     say: () => {},

@@ -19,7 +19,7 @@ async function fileNamed(name: string): Promise<string> {
 
 async function open(file: string) {
   const said: string[] = [];
-  const console = await openTrace({ file, redactor, say: (line) => said.push(line) });
+  const console = await openTrace({ file, redactor, judge: async () => [], say: (line) => said.push(line) });
   onTestFinished(() => console.close());
   return { client: await ConsoleClient.enter(console.link()), said };
 }

@@ -7,7 +7,7 @@ import { Button, CopyButton, Segments } from '../parts/controls.js';
 import { Era } from '../parts/era.js';
 import { clock, exact, size } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
-import { Loading, Problem } from '../parts/states.js';
+import { Badge, Loading, Problem } from '../parts/states.js';
 import { plain, Text } from '../parts/text.js';
 import { useKeys } from '../parts/use-keys.js';
 import { to } from '../state/route.js';
@@ -102,6 +102,11 @@ function Shown({
         {connection && <Era era={connection.era} revision={connection.revision} />}
         <span class="soft">{size(frame.bytes)}</span>
         {frame.redacted && <span class="badge soft">redacted</span>}
+        {frame.schema && (
+          <Badge kind={frame.schema.length === 0 ? 'pass' : 'fail'}>
+            {frame.schema.length === 0 ? 'schema ✓' : 'schema ✗'}
+          </Badge>
+        )}
         <span class="grow" />
         {frame.call !== undefined && <a href={to('call', frame.call)}>{`call #${frame.call}`}</a>}
         {links.map(({ say, seq }) => (
@@ -156,6 +161,18 @@ function Shown({
         <p class="field-advice">
           Not a message: <Text of={frame.problem} />
         </p>
+      )}
+      {frame.schema && frame.schema.length > 0 && (
+        <div class="field-advice">
+          {`It does not fit the schema of ${connection?.revision ?? 'its revision'}:`}
+          <ul>
+            {frame.schema.map((problem) => (
+              <li key={problem}>
+                <Text of={problem} max={500} />
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       {isSending && raw && <FrameSend raw={raw} text={frame.text} onDone={() => setSending(false)} />}
       {!isSending && view === 'tree' && raw && (
