@@ -1,8 +1,8 @@
 /** Tasks at two replicas of `isthmus serve --cluster`, without a balancer: each is asked by its own address. */
-import { connect, http } from '@isthmus/sdk';
+import { type Client, connect, http } from '@isthmus/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { descendantsOf } from '../solved/support/serve-file.js';
-import { ISTHMUS, startChild } from '../support/child.js';
+import { type Child, ISTHMUS, startChild } from '../support/child.js';
 import { hasRedis, type RunningRedis, startRedis } from '../support/redis.js';
 import { eventually } from '../support/until.js';
 import { allKnown, startReplica } from './support.js';
@@ -93,3 +93,68 @@ it.runIf(hasRedis)(
   },
   90_000,
 );
+
+describe.runIf(hasRedis).each([['modern'], ['legacy']])('a task of a %s server at an address', (era) => {
+  const startDemo = async () => {
+    const args = ['serve', '--port', '0', '--json', '-q', '--no-control'];
+    const child = startChild(ISTHMUS, { args });
+    return { child, url: await addressOf(child) };
+  };
+  const open = (url: string) =>
+    connect(http(url), {
+      mode: 'modern',
+      cache: false,
+      answers: { elicit: () => ({ action: 'accept', content: { confirm: true } }) },
+    });
+  /** One task works for some time, the other one asks. */
+  const begin = async (client: Client) => {
+    await client.listTools();
+    const works = await client.startTask('slow_compute', { seconds: 5, label: 'x' });
+    const asks = await client.startTask('confirm_delete', { filename: 'f' });
+    await eventually(async () => {
+      expect(await client.task(asks.id!).get()).toMatchObject({ status: 'input_required' });
+    });
+    return { works: works.id!, asks: asks.id! };
+  };
+  const isFinished = async (client: Client, ids: { works: string; asks: string }) => {
+    expect(await client.task(ids.asks).result()).toMatchObject({ content: [{ text: 'Deleted f' }] });
+    expect(await client.task(ids.works).result()).toMatchObject({ content: [{ text: 'Computed x in 5 s' }] });
+  };
+
+  it('goes on in the next gateway with the same store after kill -9, and asks its person there', async () => {
+    const demo = await startDemo();
+    const serveOnce = async () => {
+      const where = ['serve', '--port', '0', '--json', '-q', '--no-control', '--task-store', redis.url];
+      const child = startChild(ISTHMUS, { args: [...where, '--upstream', demo.url, '--era', era] });
+      return { child, client: await open(await addressOf(child)) };
+    };
+    const first = await serveOnce();
+    const ids = await begin(first.client);
+    first.child.kill('SIGKILL');
+    await first.child.ended;
+    const next = await serveOnce();
+    await isFinished(next.client, ids);
+    await Promise.all([first.client.close(), next.client.close()]);
+  }, 120_000);
+
+  it('goes on at another replica after that of its client was killed', async () => {
+    const demo = await startDemo();
+    const args = ['--cluster-name', `resumed-${era}`, '--upstream', demo.url, '--era', era];
+    const replicas = await Promise.all([startReplica(redis.url, args), startReplica(redis.url, args)]);
+    try {
+      await allKnown(replicas, 2);
+      const [first, second] = await Promise.all(replicas.map(({ url }) => open(url)));
+      const ids = await begin(first!);
+      replicas[0]!.child.kill('SIGKILL');
+      await isFinished(second!, ids);
+      await Promise.all([first!.close(), second!.close()]);
+    } finally {
+      await Promise.all(replicas.map(({ child }) => child.reap()));
+    }
+  }, 120_000);
+});
+
+async function addressOf(child: Child): Promise<string> {
+  await child.until('the addresses', () => child.messages.length > 0);
+  return (child.messages[0] as unknown as { addresses: [string] }).addresses[0];
+}

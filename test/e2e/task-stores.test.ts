@@ -24,7 +24,7 @@ it('the SQLite store fulfils the contract of task stores, with the SQLite of Nod
   ];
   const env = { ...process.env, ISTHMUS_LONG: undefined, NO_COLOR: '1', FORCE_COLOR: undefined };
   const { code, stdout } = await runProgram(node22, args, { cwd: root, limitMs: 110_000, env });
-  expect(stdout).toMatch(/12 passed/);
+  expect(stdout).toMatch(/13 passed/);
   expect(code).toBe(0);
 }, 120_000);
 

@@ -94,7 +94,7 @@ class MultiServerGateway implements Gateway {
   readonly #over = new AbortController();
   #servers: ReadonlyMap<string, GatewayServer> = new Map();
   #closing: Promise<void> | undefined;
-  #endReviews: (() => Promise<void>) | undefined;
+  #endReviews: (() => void) | undefined;
 
   constructor(options: GatewayOptions) {
     const { clock = systemClock, graceMs = 10_000 } = options;
@@ -209,12 +209,14 @@ class MultiServerGateway implements Gateway {
       isDraining: () => cluster?.members.isDraining ?? false,
       metrics: cluster ? metricsOfWorkers(cluster, ownMetrics, this.closed) : ownMetrics,
     });
-    this.#endReviews = taskStore && reviewTasks(taskStore, this.#clock);
     try {
       await this.#places.openHttp(pages);
       await this.#take(units.map(validateServer));
       this.#places.begin();
       const streams = await this.#places.openStreams(this.#streamService(), this.#all());
+      const bridgeOf = (name: string) => this.#servers.get(name)?.bridge;
+      if (taskStore && !this.closing.aborted)
+        this.#endReviews = reviewTasks(taskStore, this.#clock, bridgeOf);
       void streams?.closed.then(() => this.close());
     } catch (error) {
       await this.close({ graceMs: 0 });
@@ -278,12 +280,12 @@ class MultiServerGateway implements Gateway {
 
   async close({ graceMs = this.#graceMs, abortMs = 0 }: CloseOptions = {}): Promise<void> {
     this.#over.abort();
+    this.#endReviews?.();
     // A second call may shorten the times of the first one.
     const drained = this.#places.close({ graceMs, abortMs });
     this.#closing ??= (async () => {
       await drained;
       await Promise.all(this.#all().map((server) => server.close()));
-      await this.#endReviews?.();
       await this.#host.close();
       await this.#places.release();
       this.#ended.resolve();

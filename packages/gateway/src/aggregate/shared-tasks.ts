@@ -1,10 +1,12 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import type { Bridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
 import { hasTasks } from '@isthmus/sdk/internal/era/extensions.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
+import { failLost } from '@isthmus/sdk/internal/server/tasks/lost-task.js';
 import { resolveTasks } from '@isthmus/sdk/internal/server/tasks/options.js';
-import type { TaskRecord, TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
-import { TaskRunner } from '@isthmus/sdk/internal/server/tasks/task-runner.js';
+import { isFinished, type TaskRecord, type TaskStore } from '@isthmus/sdk/internal/server/tasks/store.js';
+import { TaskUpkeep } from '@isthmus/sdk/internal/server/tasks/task-upkeep.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember } from './members.js';
@@ -84,9 +86,27 @@ export function tasksOfServer(store: TaskStore, server: string): TaskStore {
 }
 
 /**
- * Drops expired tasks of all servers, and fails those whose process has ended, until the returned function is called. The
- * server of such a task may have been removed, or may never be called again.
+ * Drops expired tasks of all servers, and recovers those whose process has ended, until the returned function is called. The
+ * bridge of the server goes on with such a task, or fails it. The server may have been removed, or may never be called
+ * again.
  */
-export function reviewTasks(store: TaskStore, clock: Clock): () => Promise<void> {
-  return new TaskRunner(resolveTasks({ store, clock })).serving().end;
+export function reviewTasks(
+  store: TaskStore,
+  clock: Clock,
+  bridgeOf: (server: string) => Bridge | undefined,
+): () => void {
+  const settings = resolveTasks({ store, clock });
+  const upkeep = new TaskUpkeep(settings, () => '', {
+    async abandoned(id) {
+      const record = await store.get(id);
+      if (!record || isFinished(record)) return;
+      const server = record.note?.['server'];
+      const bridge = typeof server === 'string' ? bridgeOf(server) : undefined;
+      if (bridge) await bridge.recoverTask(record);
+      else if (!(await store.isAlive(record.worker, clock.now()))) await failLost(settings, record);
+    },
+    look() {},
+  });
+  upkeep.review();
+  return () => upkeep.stop();
 }

@@ -45,6 +45,8 @@ export function principalUpstream(
   return {
     label: spec.name,
     serves: 'one',
+    // An exchanged token is there only while its caller is.
+    place: spec.auth?.mode === 'per-user' ? spec.url : undefined,
     open(session) {
       const kept = upstreams.of(session.principal);
       kept.upstream ??= openFor(session.principal);

@@ -2,12 +2,14 @@ import type { Clock } from '../async/clock.js';
 import { TASKS_EXTENSION, takesTasks } from '../era/extensions.js';
 import type { Call, ForeignChange, HandledResult, Peer, Serving, TaskWatch } from '../exchange/call.js';
 import { resolveTasks, type TaskOptions, type TaskPlan } from '../server/tasks/options.js';
+import type { TaskRecord } from '../server/tasks/store.js';
 import { TASK_METHODS } from '../server/tasks/task-methods.js';
 import { hasLegacyTasks, TaskRunner } from '../server/tasks/task-runner.js';
 import { watchTasks } from '../server/tasks/watch-tasks.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { ServerCapabilities } from '../wire/model.js';
 import type { ForwardContext } from './forwarded-call.js';
+import { readKept, type UpstreamTask } from './task-note.js';
 import { isTaskSupport, type UpstreamFacts } from './upstream-facts.js';
 
 /** How a bridge gives tasks to its clients. */
@@ -16,6 +18,10 @@ export interface BridgeTaskSettings {
   readonly promoteAfterMs: number | undefined;
   readonly options: TaskOptions | undefined;
   readonly clock: Clock;
+  /** Names the server, if it does not end with this process. */
+  readonly place: string | undefined;
+  /** Follows a task of the server that another process has begun. */
+  resume(task: UpstreamTask, call: Call): Promise<JsonObject>;
 }
 
 /**
@@ -29,7 +35,16 @@ export class BridgeTasks {
 
   constructor(settings: BridgeTaskSettings) {
     this.#settings = settings;
-    this.#runner = new TaskRunner(resolveTasks({ clock: settings.clock, ...settings.options }));
+    const { clock, options, place } = settings;
+    this.#runner = new TaskRunner(resolveTasks({ clock, ...options }), ({ note, owner }) => {
+      const kept = readKept(note, owner, place);
+      return kept && { peer: kept.peer, follow: (call) => settings.resume(kept.task, call) };
+    });
+  }
+
+  /** Goes on with a task whose process has ended, or fails it. */
+  async recover(record: TaskRecord): Promise<void> {
+    await this.#runner.abandoned(record.id);
   }
 
   /** Handles what concerns tasks. Undefined: the call is a plain one. */

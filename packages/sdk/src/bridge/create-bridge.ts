@@ -4,6 +4,7 @@ import { createDeferred } from '../async/deferred.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/connect.js';
 import { checkConnector } from '../client/options.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import { repeatRequest } from '../client/tasks/repeat-request.js';
 import { report, tell } from '../era/client-dialect-context.js';
 import { listenWithTasks } from '../era/listen-with-tasks.js';
 import { IsthmusError, messageOf } from '../errors.js';
@@ -24,14 +25,18 @@ import type {
   TaskWatch,
 } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
+import { lostWorker } from '../server/tasks/lost-task.js';
+import type { TaskRecord } from '../server/tasks/store.js';
 import { VERSION } from '../version.js';
+import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { BridgeTasks, shownSupport, withTaskCapabilities } from './bridge-tasks.js';
-import { forward } from './forward.js';
+import { forward, resume } from './forward.js';
 import { carriedCapabilities, type ForwardContext } from './forwarded-call.js';
 import { BridgedSession, type KeeperContext, listenUpstream } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
+import type { UpstreamTask } from './task-note.js';
 import { cleaned, toClientError, toConnectionError } from './upstream-errors.js';
 import { toUpstreamFacts, type UpstreamFacts, UpstreamTools } from './upstream-facts.js';
 import {
@@ -41,6 +46,7 @@ import {
   sharedCapabilities,
   UpstreamSessions,
 } from './upstream-sessions.js';
+import { patienceOf } from './upstream-task.js';
 
 /** One upstream, for clients of both eras. Serve it like a server of your own. */
 export interface Bridge extends Service, AsyncDisposable {
@@ -52,6 +58,8 @@ export interface Bridge extends Service, AsyncDisposable {
   readonly upstreamSessions: number;
   /** Settles when the server has answered. Rejects with the reason when the connection fails. */
   start(): Promise<void>;
+  /** Goes on with a task whose process has ended, or fails it. It is in the store of the bridge. */
+  recoverTask(record: TaskRecord): Promise<void>;
   /** Connects again to learn what the server is, after its definition has changed. */
   refresh(): Promise<void>;
   /** Ends all sessions with the server. Does not close the host of the server. */
@@ -242,6 +250,27 @@ class BridgeService implements Bridge {
 
   readonly #forward = (call: Call): HandledResult => forward(call, this.#sessions, this.#context!);
 
+  recoverTask(record: TaskRecord): Promise<void> {
+    this.#startTasks();
+    return this.#tasks!.recover(record);
+  }
+
+  /** The server may be away for a moment, too. */
+  async #resume(task: UpstreamTask, call: Call): Promise<JsonObject> {
+    const start = async () => {
+      await this.#start(undefined, call.peer.principal);
+      return {};
+    };
+    try {
+      await repeatRequest(start, 'tasks/get', {}, patienceOf(call, this.#settings.clock));
+    } catch (error) {
+      return this.#throwConnectionError(error);
+    }
+    // The tasks of one era mean nothing in the other.
+    if (this.#facts!.era !== task.era) throw lostWorker();
+    return resume(task, call, this.#sessions, this.#context!);
+  }
+
   /** The tasks are those of the bridge: the upstream is not told of them. */
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
     const open = (rest: SubscriptionFilter) => this.#listen(peer, rest, onChange);
@@ -349,7 +378,9 @@ class BridgeService implements Bridge {
   #startTasks(): void {
     if (this.#tasks) return;
     const { promoteAfterMs, tasks: options, clock } = this.#settings;
-    this.#tasks = new BridgeTasks({ promoteAfterMs, options, clock });
+    const { place } = this.#upstream;
+    const resumeTask = (task: UpstreamTask, call: Call) => this.#resume(task, call);
+    this.#tasks = new BridgeTasks({ promoteAfterMs, options, clock, place, resume: resumeTask });
     for (const serving of this.#servings) serving.tasks = this.#tasks.serving();
   }
 
@@ -373,6 +404,7 @@ class BridgeService implements Bridge {
       timeoutMs,
       maxTimeoutMs,
       promoteAfterMs,
+      place: this.#upstream.place,
       clean: this.#settings.clean,
     };
   }

@@ -7,16 +7,10 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams, type ForwardContext, ForwardedCall } from './forwarded-call.js';
-import {
-  againIfTaskOnly,
-  followUpstreamTask,
-  readTools,
-  refusedFor,
-  runAsTask,
-  serverAnswerIn,
-  wantsTask,
-} from './run-as-task.js';
+import { againIfTaskOnly, readTools, runAsTask, wantsTask } from './run-as-task.js';
+import { refusedFor, serverAnswerIn } from './server-answer.js';
 import { noteRefusal } from './session-changes.js';
+import type { UpstreamTask } from './task-note.js';
 import { cleaned, toClientError } from './upstream-errors.js';
 import { asksForPages, type UpstreamTools, visitPages } from './upstream-facts.js';
 import {
@@ -25,6 +19,7 @@ import {
   type UpstreamSession,
   type UpstreamSessions,
 } from './upstream-sessions.js';
+import { followUpstreamTask, resumeUpstreamTask } from './upstream-task.js';
 
 /** Makes a call of a client to the upstream. Its result has the form for this client. */
 export function forward(
@@ -43,6 +38,18 @@ export function forward(
   const connection = session.caller.ready;
   if (connection) forwarding.begin(connection);
   else forwarding.beginLater();
+  return forwarding.outcome;
+}
+
+/** Follows a task of the upstream that another process has begun for a client. */
+export async function resume(
+  task: UpstreamTask,
+  call: Call,
+  sessions: UpstreamSessions,
+  context: ForwardContext,
+): Promise<JsonObject> {
+  const forwarding = new Forwarding(call, sessions.of(call, task.era), context);
+  forwarding.resume(task);
   return forwarding.outcome;
 }
 
@@ -96,6 +103,14 @@ class Forwarding implements ResultListener {
     }
   }
 
+  resume(task: UpstreamTask): void {
+    this.#follow(resumeUpstreamTask(task, this.#call, this.#session, this.#context));
+  }
+
+  get #era(): Era {
+    return this.#connection?.era ?? this.#context.upstream.era;
+  }
+
   /** Without the list the call is a plain one. */
   #readTools(connection: TenantCaller): void {
     this.#hasRead = true;
@@ -144,7 +159,7 @@ class Forwarding implements ResultListener {
   #succeeded(result: JsonObject): void {
     let own: JsonObject;
     try {
-      own = carried(result, this.#call, this.#connection!.era, this.#context.tools);
+      own = carried(result, this.#call, this.#era, this.#context.tools);
     } catch (error) {
       return this.#failed(error);
     }
@@ -153,11 +168,9 @@ class Forwarding implements ResultListener {
   }
 
   #failed(error: unknown): void {
-    const { upstream, clean } = this.#context;
-    const era = this.#connection?.era ?? upstream.era;
     exitSession(this.#session, this.#call);
     noteRefusal(this.#session.owner, error);
-    this.outcome.fail(cleaned(toClientError(error, this.#call, era), clean));
+    this.outcome.fail(cleaned(toClientError(error, this.#call, this.#era), this.#context.clean));
   }
 }
 

@@ -29,6 +29,8 @@ export interface ForwardContext {
   readonly maxTimeoutMs: number;
   /** Calls of clients that take tasks may go on for long. */
   readonly promoteAfterMs: number | undefined;
+  /** Names the server, if it does not end with this process. */
+  readonly place: string | undefined;
   /** Removes secrets from errors of the connection that clients get. */
   readonly clean: (text: string) => string;
 }

@@ -37,6 +37,8 @@ export interface Upstream {
   readonly label: string;
   /** Which clients share a process or a session of the server: all, those of one principal, or none. */
   readonly serves: 'everybody' | 'principal' | 'one';
+  /** Names the server, if it does not end with this process: its tasks can be found again. */
+  readonly place?: string | undefined;
   /** The first call opens the connection. */
   open(options: UpstreamSessionOptions): ReconnectingCaller;
 }
@@ -81,6 +83,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
   return {
     label: connector.label,
     serves: 'one',
+    place: connector.isRemote ? connector.identity : undefined,
     open({ info = settings.info, capabilities, answers, onLog, onElicited, onNotification, onReopened }) {
       const source = ownConnection(connector, {
         ...settings,

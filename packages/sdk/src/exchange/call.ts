@@ -121,6 +121,8 @@ export interface CallTask {
   begin(told?: ToldTask): Promise<string | undefined>;
   /** Shows a message as the status of the task. */
   say(message: string): void;
+  /** Keeps with the task what another process needs to go on with it when this one has ended. */
+  keep(note: JsonObject): void;
 }
 
 /** What the server of a bridge has told of its own task, which the task of the client stands for. */

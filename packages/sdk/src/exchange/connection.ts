@@ -116,6 +116,8 @@ export interface Connector {
   readonly label: string;
   /** The key under which the era of this server is remembered; `undefined`: it is not remembered. */
   readonly identity: string | undefined;
+  /** True if the server is at an address, and does not end with this process. */
+  readonly isRemote?: boolean | undefined;
   /** Extensions that its connections use, such as a way to log in. The client declares them. */
   readonly extensions?: ClientCapabilities['extensions'] | undefined;
   connect(): Connection | Promise<Connection>;

@@ -87,6 +87,7 @@ function socketConnector(address: string, where: NetConnectOpts, options: Socket
   return {
     label: address,
     identity: address,
+    isRemote: true,
     connect: () =>
       new Promise((resolve, reject) => {
         const socket = connect({ ...where, allowHalfOpen: true, noDelay: true } as NetConnectOpts);

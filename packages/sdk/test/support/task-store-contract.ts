@@ -169,6 +169,20 @@ export function taskStoreContract(
       expect([...(await store.review(8999))]).toEqual(['never']);
     });
 
+    it('names a task for the process that goes on with it, and not for the one before', async () => {
+      await store.beat('w1', 5000);
+      await store.beat('w2', 9000);
+      const first = recordOf('a', { worker: 'w1' });
+      await store.create(first, ROOM);
+      const second = { ...first, worker: 'w2', revision: 2 };
+      expect(await store.replace(second, ROOM)).toBe('replaced');
+      expect(await store.get('a')).toEqual(second);
+      expect(await store.review(8999)).toEqual([]);
+      expect(await store.review(9000)).toEqual(['a']);
+      await store.replace(ended(second), ROOM);
+      expect(await store.review(9001)).toEqual([]);
+    });
+
     it('makes room by dropping the oldest finished task of the client that has most', async () => {
       const bounds = { maxTasks: 4, maxBytes: 1_000_000 };
       const eve = { owner: 'eve', client: 'principal eve' };

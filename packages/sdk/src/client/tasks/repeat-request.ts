@@ -10,6 +10,8 @@ export interface Repetition {
   readonly clock: Clock;
   /** How long the connection may fail. */
   readonly patienceMs: number;
+  /** Something was lost before the first attempt. */
+  readonly lost?: ProtocolError | undefined;
 }
 
 /** Makes a request about a task once. */
@@ -23,16 +25,16 @@ export async function repeatRequest(
   make: TaskRequester,
   method: string,
   params: JsonObject,
-  { cancellation, clock, patienceMs }: Repetition,
+  { cancellation, clock, patienceMs, lost: before }: Repetition,
 ): Promise<JsonObject> {
   const began = clock.now();
   const askState = () => make(STATE, { taskId: params['taskId'] });
-  let lost: Loss | undefined;
+  let lost: Loss | undefined = before;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
       return await make(method, params);
     } catch (thrown) {
-      const error = lost ? await afterLoss(thrown, method, askState) : meaningOf(thrown, method);
+      const error: Meaning = lost ? await afterLoss(thrown, method, askState) : meaningOf(thrown, method);
       if (lost && error === UNKNOWN_TASK) throw unsure(lost);
       if (error === OWN_END || error === UNKNOWN_TASK || cancellation.aborted) throw thrown;
       if (clock.now() + pauseMs > began + patienceMs) throw unsure(error);

@@ -6,7 +6,7 @@ import { isFinished, type TaskRecord } from './store.js';
 export type TaskChange = Partial<
   Pick<
     TaskRecord,
-    'status' | 'statusMessage' | 'questions' | 'answers' | 'cancelRequested' | 'outcome' | 'note'
+    'status' | 'statusMessage' | 'questions' | 'answers' | 'cancelRequested' | 'outcome' | 'note' | 'worker'
   >
 >;
 

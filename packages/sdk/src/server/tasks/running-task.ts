@@ -2,6 +2,7 @@ import { LazyAbort } from '../../async/abort.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
 import { ErrorCode } from '../../wire/error-codes.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
 import type { InputRequest, InputResponse } from '../../wire/model.js';
 import { changeTask, type TaskChange } from './change-task.js';
 import type { TaskSettings } from './options.js';
@@ -31,8 +32,12 @@ export class RunningTask {
   readonly #context: TaskContext;
   readonly #open = new Map<string, TaskQuestion>();
   readonly #unwatch: () => void;
+  readonly #worker: string;
+  /** A key is never used again, also not by the next process that goes on with the task (TASK-M-040). */
+  readonly #keyPrefix: string;
   #asked = 0;
   #message: string | undefined;
+  #note: JsonObject | undefined;
   #hasEnded = false;
   #finishing: Promise<void> | undefined;
   #isAbandoned = false;
@@ -48,6 +53,10 @@ export class RunningTask {
   constructor(context: TaskContext, record: TaskRecord) {
     this.id = record.id;
     this.#context = context;
+    this.#worker = record.worker;
+    this.#keyPrefix = record.revision === 1 ? '' : `${record.revision}-`;
+    this.#message = record.statusMessage;
+    this.#note = record.revision === 1 ? undefined : record.note;
     this.#unwatch = context.settings.store.watch(record.id, () => void this.#read());
   }
 
@@ -62,7 +71,7 @@ export class RunningTask {
     const giveBack = this.#context.takeBytes(Buffer.byteLength(JSON.stringify(request)));
     if (!giveBack) return Promise.reject(tooLarge());
     this.#asked += 1;
-    const key = `${KEY_NAMES[request.method]}-${this.#asked}`;
+    const key = `${KEY_NAMES[request.method]}-${this.#keyPrefix}${this.#asked}`;
     const deferred = createDeferred<InputResponse>();
     const withdraw = (reason: unknown) => {
       if (!this.#take(key)) return;
@@ -99,6 +108,18 @@ export class RunningTask {
     this.#writeDue ??= clock.after(wait, () => this.#write(), { background: true });
   }
 
+  /** Whether another process can go on with the task. */
+  get isResumable(): boolean {
+    return this.#note !== undefined;
+  }
+
+  /** Keeps with the task what another process needs to go on with it. */
+  keep(note: JsonObject): void {
+    if (this.#hasEnded) return;
+    this.#note = note;
+    this.#write();
+  }
+
   /** Looks for changes of other processes: the message about one may have been lost. */
   look(): void {
     void this.#read();
@@ -126,6 +147,15 @@ export class RunningTask {
     return { ...said, status: 'completed', outcome: end };
   }
 
+  /** The task goes on in another process. Its questions are asked there again, so they are not answered here. */
+  leave(): void {
+    if (this.#hasEnded) return;
+    this.#isAbandoned = true;
+    this.#stop();
+    for (const key of [...this.#open.keys()]) this.#take(key);
+    this.cancellation.abort(TASK_LEFT);
+  }
+
   /** The server has stopped. What is not in the store by now will not get there. */
   abandon(): void {
     this.#isAbandoned = true;
@@ -146,7 +176,7 @@ export class RunningTask {
     let change = wanted;
     for (let pauseMs = 100; !this.#isAbandoned; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
-        return await changeTask(this.#context.settings, this.id, () => change);
+        return await this.#change(() => change);
       } catch {
         if (pauseMs === MAX_PAUSE_MS && change.outcome) change = NOT_STORED;
         await new Promise<void>((resolve) => clock.after(pauseMs, resolve, { background: true }));
@@ -155,11 +185,22 @@ export class RunningTask {
     return undefined;
   }
 
-  #end(reason: IsthmusError): void {
+  /** Only the process that the task belongs to changes it. */
+  #change(change: (known: TaskRecord) => TaskChange): Promise<TaskRecord | undefined> {
+    return changeTask(this.#context.settings, this.id, (known) =>
+      known.worker === this.#worker ? change(known) : undefined,
+    );
+  }
+
+  #stop(): void {
     this.#hasEnded = true;
     this.#unwatch();
     this.#writeDue?.();
     this.#callOffGrace?.();
+  }
+
+  #end(reason: IsthmusError): void {
+    this.#stop();
     for (const key of [...this.#open.keys()]) {
       const question = this.#take(key);
       // The handler may not await it any more; that must not become an unhandled rejection.
@@ -190,7 +231,7 @@ export class RunningTask {
       this.#writeDue = undefined;
       this.#lastWrite = this.#context.settings.clock.now();
       try {
-        const record = await changeTask(this.#context.settings, this.id, (known) => this.#present(known));
+        const record = await this.#change((known) => this.#present(known));
         if (record) this.#apply(record);
       } catch (error) {
         // The owner cannot see the questions, so they cannot be answered.
@@ -213,6 +254,7 @@ export class RunningTask {
       answers: {},
       status: this.#open.size > 0 ? 'input_required' : 'working',
       ...(this.#message !== undefined && { statusMessage: this.#message }),
+      ...(this.#note && { note: { ...known.note, ...this.#note } }),
     };
   }
 
@@ -241,6 +283,7 @@ export class RunningTask {
 
   #apply(record: TaskRecord): void {
     if (record.revision <= this.#seen) return;
+    if (record.worker !== this.#worker) return this.leave();
     this.#tell(record);
     if (isFinished(record)) {
       const reason = new IsthmusError('CANCELLED', `the task is ${record.status}`);
@@ -282,6 +325,9 @@ const KEY_NAMES: Record<InputRequest['method'], string> = {
 
 const MAX_PAUSE_MS = 20_000;
 
+/** The reason of a cancellation that does not end the task: another process goes on with it. */
+export const TASK_LEFT = new IsthmusError('CANCELLED', 'another process goes on with the task');
+
 function taskIsOver(): IsthmusError {
   return new IsthmusError('CANCELLED', 'the task is over; no more questions can be asked');
 }
@@ -300,14 +346,5 @@ const NOT_STORED: TaskChange = {
       message: NOT_STORED_MESSAGE,
       data: { reason: 'NOT_STORED', sent: 'yes' },
     },
-  },
-};
-
-/** The outcome of a task whose process has ended. It is never run again. */
-export const LOST_WORKER: TaskOutcome = {
-  error: {
-    code: ErrorCode.InternalError,
-    message: 'The server ended while it ran this task',
-    data: { reason: 'SERVER_ENDED', sent: 'maybe' },
   },
 };

@@ -13,8 +13,8 @@ export interface TaskStore {
   create(record: TaskRecord, bounds: TaskBounds): Promise<'created' | 'full'>;
   get(id: string): Promise<TaskRecord | undefined>;
   /**
-   * Compare and set: replaces a task if its revision is the one before that of `record`. It may drop finished tasks to
-   * make room, but not this one.
+   * Compare and set: replaces a task if its revision is the one before that of `record`. Its worker may be another one
+   * than before. It may drop finished tasks to make room, but not this one.
    */
   replace(record: TaskRecord, bounds: TaskBounds): Promise<'replaced' | 'stale' | 'gone'>;
   /** The tasks of an owner in the order of creation, after a position, as many as fit in the limit, and at least one. */
@@ -51,7 +51,7 @@ export interface TaskRecord {
   readonly answers: Readonly<Record<string, TaskAnswer>>;
   readonly cancelRequested: boolean;
   readonly outcome?: TaskOutcome;
-  /** The process that runs it. */
+  /** The process that runs it. After the end of that process another one may go on with it. */
   readonly worker: string;
   /** What the worker keeps with the task. Clients do not see it. */
   readonly note?: JsonObject;

@@ -62,6 +62,7 @@ export class TaskCall implements Call {
     this.task = {
       begin,
       say: (message) => this.#begun?.running.say(message),
+      keep: (note) => this.#begun?.running.keep(note),
       get id() {
         return idOf();
       },

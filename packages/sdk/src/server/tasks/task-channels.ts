@@ -1,5 +1,5 @@
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, ForeignNotification, ServedSession } from '../../exchange/call.js';
+import type { Call, ForeignNotification, Peer, ServedSession } from '../../exchange/call.js';
 import type { InputRequest, InputResponse, LogEntry } from '../../wire/model.js';
 import { changeTask } from './change-task.js';
 import type { TaskSettings } from './options.js';
@@ -8,6 +8,8 @@ import { isFinished, type TaskAnswer, type TaskRecord } from './store.js';
 
 /** A way to a legacy client: the stream of a `tasks/result`, or the session that started the task. */
 export interface TaskChannel {
+  /** All channels of one session have the same peer. */
+  readonly peer: Peer;
   isReachable(): boolean;
   ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
   notify(notification: ForeignNotification): void;
@@ -20,6 +22,7 @@ export function channelOfSession(session: ServedSession): TaskChannel {
 
 export function channelOfCall(call: Call): TaskChannel {
   return {
+    peer: call.peer,
     isReachable: () => !call.cancellation.aborted,
     ask: (request, signal) => call.ask(request, signal),
     notify: (notification) => call.notify(notification),
@@ -29,7 +32,8 @@ export function channelOfCall(call: Call): TaskChannel {
 
 /**
  * Sends a legacy client what belongs to its task. A question is asked on the newest channel that reaches the client, and
- * once in this process. If the channel is lost before the answer, the question is asked on another one.
+ * once in this process. If the channel is lost before the answer, the question is asked on another one. A client that has
+ * lost its session may come back in a new one long before the old one ends: the question is withdrawn then, and asked there.
  */
 export class TaskChannels {
   readonly #settings: TaskSettings;
@@ -49,7 +53,7 @@ export class TaskChannels {
       if (index >= 0) known.channels.splice(index, 1);
       if (known.channels.length > 0 || this.#tasks.get(id) !== known) return;
       this.#tasks.delete(id);
-      for (const asking of known.asking.values()) asking.abort(LOST);
+      for (const { control } of known.asking.values()) control.abort(LOST);
     };
   }
 
@@ -64,14 +68,17 @@ export class TaskChannels {
     // A request may have read the task before an answer was written.
     if (!known || record.revision < known.newest) return;
     known.newest = record.revision;
-    for (const [key, asking] of known.asking) {
-      if (Object.hasOwn(record.questions, key)) continue;
+    const newest = this.of(record.id);
+    for (const [key, { control, channel }] of known.asking) {
+      const isOpen = Object.hasOwn(record.questions, key);
+      if (isOpen && (!newest || newest.peer === channel.peer)) continue;
       known.asking.delete(key);
-      asking.abort(new IsthmusError('CANCELLED', 'the task does not need the answer any more'));
+      const why = isOpen ? 'another session asks' : 'the task does not need the answer any more';
+      control.abort(new IsthmusError('CANCELLED', why));
     }
     if (isFinished(record)) return;
     for (const [key, request] of Object.entries(record.questions)) {
-      const channel = known.asking.has(key) ? undefined : this.of(record.id);
+      const channel = known.asking.has(key) ? undefined : newest;
       if (channel) void this.#ask(record.id, key, request, channel, known.asking);
     }
   }
@@ -81,10 +88,11 @@ export class TaskChannels {
     key: string,
     request: InputRequest,
     channel: TaskChannel,
-    asking: Map<string, AbortController>,
+    asking: Map<string, Asking>,
   ): Promise<void> {
     const control = new AbortController();
-    asking.set(key, control);
+    const own = { control, channel };
+    asking.set(key, own);
     const answer = await this.#answer(id, request, channel, control.signal);
     if (control.signal.aborted && control.signal.reason !== LOST) return;
     try {
@@ -92,14 +100,14 @@ export class TaskChannels {
         ? await changeTask(this.#settings, id, (known) => answered(known, { [key]: answer }))
         : await this.#settings.store.get(id);
       // Only now: until the answer is written, the question looks open.
-      if (asking.get(key) === control) asking.delete(key);
+      if (asking.get(key) === own) asking.delete(key);
       if (!record) return;
       // A channel that refuses a question would refuse it again at once.
       if (answer || this.of(id) !== channel) return this.offer(record);
       this.#settings.clock.after(AGAIN_MS, () => this.offer(record), { background: true });
     } catch {
       // The question stays open. The next call of the client for this task offers it again.
-      if (asking.get(key) === control) asking.delete(key);
+      if (asking.get(key) === own) asking.delete(key);
     }
   }
 
@@ -122,9 +130,15 @@ export class TaskChannels {
 /** The channels of one task, and its questions that are asked on them. */
 interface Channels {
   readonly channels: TaskChannel[];
-  readonly asking: Map<string, AbortController>;
+  readonly asking: Map<string, Asking>;
   /** The newest revision of the task that was offered. */
   newest: number;
+}
+
+/** A question that is being asked. */
+interface Asking {
+  readonly control: AbortController;
+  readonly channel: TaskChannel;
 }
 
 const AGAIN_MS = 1000;

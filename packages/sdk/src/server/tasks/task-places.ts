@@ -1,3 +1,4 @@
+import type { Origin } from '../../exchange/client-key.js';
 import { FairSlots, type TakenSlot } from '../../exchange/fair-slots.js';
 import type { TaskSettings } from './options.js';
 
@@ -32,10 +33,21 @@ export class TaskPlaces {
   /** Undefined: all places are taken, or the client has its share. */
   take(client: string): TaskPlace | undefined {
     const origin = { who: client, part: undefined };
-    const [running, waiting, bytes] = [this.#running, this.#waiting, this.#bytes];
+    const running = this.#running;
     if (running.heldBy(client) >= this.#maxPerClient) return undefined;
-    let slot: TakenSlot | undefined = taken(running.take(origin));
-    if (!slot) return undefined;
+    const slot = taken(running.take(origin));
+    return slot && this.#placeOf(origin, slot);
+  }
+
+  /** A place for a task that had one in another process, above the limits if need be. */
+  takeAnyway(client: string): TaskPlace {
+    const origin = { who: client, part: undefined };
+    return this.#placeOf(origin, this.#running.takeAnyway(origin));
+  }
+
+  #placeOf(origin: Origin, first: TakenSlot): TaskPlace {
+    const [running, waiting, bytes] = [this.#running, this.#waiting, this.#bytes];
+    let slot: TakenSlot | undefined = first;
     let waits: TakenSlot | undefined;
     const leaveWaiting = () => {
       if (waits) waiting.release(waits);

@@ -11,9 +11,10 @@ import { clientKey } from '../../exchange/client-key.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import { changeTask } from './change-task.js';
+import { callOfRecord, failLost, LOST_WORKER, type ResumedTask, type ResumeTask } from './lost-task.js';
 import type { TaskPlan, TaskSettings } from './options.js';
 import { toCreateTaskResult, toLegacyTask } from './project-task.js';
-import { LOST_WORKER, RunningTask, type TaskContext, type TaskEnd } from './running-task.js';
+import { RunningTask, type TaskContext, type TaskEnd } from './running-task.js';
 import { isFinished, type TaskRecord } from './store.js';
 import { TaskCall } from './task-call.js';
 import { channelOfSession, TaskChannels } from './task-channels.js';
@@ -24,20 +25,25 @@ import { TaskUpkeep } from './task-upkeep.js';
 export class TaskRunner {
   readonly settings: TaskSettings;
   readonly channels: TaskChannels;
+  readonly #resume: ResumeTask;
   readonly #running = new Map<string, Run>();
+  readonly #takingOver = new Map<string, Promise<TaskRecord | undefined>>();
+  /** Tasks that may be this process's own: the store failed when they were taken over. */
+  readonly #unsure = new Set<string>();
   readonly #places: TaskPlaces;
   readonly #upkeep: TaskUpkeep;
   #worker: string | undefined;
   #servings = 0;
   readonly #waitingForIdle: (() => void)[] = [];
 
-  constructor(settings: TaskSettings) {
+  /** `resume`: how to go on with a task whose process has ended. Default: it fails. */
+  constructor(settings: TaskSettings, resume: ResumeTask = () => undefined) {
     this.settings = settings;
+    this.#resume = resume;
     this.channels = new TaskChannels(settings);
     this.#places = new TaskPlaces(settings);
     this.#upkeep = new TaskUpkeep(settings, () => this.worker, {
-      isRunning: (id) => this.#running.has(id),
-      fail: (id) => this.#fail(id),
+      abandoned: (id) => this.abandoned(id),
       look: () => {
         for (const { running } of this.#running.values()) running.look();
       },
@@ -89,17 +95,82 @@ export class TaskRunner {
     for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
 
-  /** A task whose process has ended fails when it is seen. It is never run again. */
+  /** A task whose process has ended goes on here when it is seen, or fails. It is never run again. */
   async revived(record: TaskRecord): Promise<TaskRecord | undefined> {
-    const { store, clock } = this.settings;
+    const { clock } = this.settings;
     if (record.expiresAt !== undefined) return record.expiresAt > clock.now() ? record : undefined;
-    if (this.#running.has(record.id) || (await store.isAlive(record.worker, clock.now()))) return record;
-    return this.#fail(record.id);
+    return (await this.#isLost(record)) ? this.#recover(record) : record;
   }
 
-  #fail(id: string): Promise<TaskRecord | undefined> {
-    const statusMessage = (LOST_WORKER as { error: { message: string } }).error.message;
-    return changeTask(this.settings, id, () => ({ status: 'failed', statusMessage, outcome: LOST_WORKER }));
+  /** A store has named the task as one whose process has ended. Another process may have it by now. */
+  async abandoned(id: string): Promise<void> {
+    const record = await this.settings.store.get(id);
+    if (record && !isFinished(record) && (await this.#isLost(record))) await this.#recover(record);
+  }
+
+  async #isLost({ id, worker }: TaskRecord): Promise<boolean> {
+    if (this.#running.has(id)) return false;
+    const { store, clock } = this.settings;
+    return (this.#unsure.has(id) && worker === this.worker) || !(await store.isAlive(worker, clock.now()));
+  }
+
+  #recover(record: TaskRecord): Promise<TaskRecord | undefined> {
+    const resumed = this.#resume(record);
+    if (!resumed) return failLost(this.settings, record);
+    const { id } = record;
+    const known = this.#takingOver.get(id);
+    if (known) return known;
+    const taking = this.#takeOver(record, resumed).finally(() => this.#takingOver.delete(id));
+    this.#takingOver.set(id, taking);
+    return taking;
+  }
+
+  /** Of several processes the first one gets the task. Its open questions are asked again, with other keys. */
+  async #takeOver(record: TaskRecord, resumed: ResumedTask): Promise<TaskRecord | undefined> {
+    const { id, client, worker } = record;
+    if (this.#servings === 0) return record;
+    const place = this.#places.takeAnyway(client);
+    let isTaken = false;
+    try {
+      await this.#upkeep.live();
+      const claim = { worker: this.worker, status: 'working', questions: {}, answers: {} } as const;
+      this.#unsure.add(id);
+      const now = await changeTask(this.settings, id, (known) => {
+        isTaken = known.worker === worker || known.worker === this.worker;
+        return isTaken ? claim : undefined;
+      });
+      this.#unsure.delete(id);
+      isTaken = isTaken && now?.worker === this.worker && !isFinished(now);
+      if (isTaken) this.#goOn(now!, resumed, place);
+      return now;
+    } catch (error) {
+      isTaken = false;
+      throw error;
+    } finally {
+      if (!isTaken) this.#giveUp(place);
+    }
+  }
+
+  #goOn(record: TaskRecord, { peer, follow }: ResumedTask, place: TaskPlace): void {
+    const call = new TaskCall(callOfRecord(record, peer), async () => record.id);
+    const task = this.#enter(record, call, { place, outer: undefined, closeChannel: undefined });
+    // It may have been cancelled before, or the server has stopped meanwhile.
+    task.look();
+    if (this.#servings === 0) return void this.#leave(record.id, task);
+    void handled(() => follow(call)).then((end) => this.#finish(task, call, end));
+  }
+
+  /** The task runs in this process from now on. */
+  #enter(record: TaskRecord, call: TaskCall, { place, outer, closeChannel }: Entry): RunningTask {
+    const running = new RunningTask(this.#contextOf(place, outer), record);
+    this.#running.set(record.id, { running, place, outer, closeChannel });
+    call.becomes({ running, channel: () => this.channels.of(record.id) });
+    return running;
+  }
+
+  #giveUp(place: TaskPlace): void {
+    place.leave();
+    this.#restIfIdle();
   }
 
   #runAsTask(call: Call, plan: TaskPlan, handle: ToolRun, wish: TaskWish): Promise<JsonObject> {
@@ -166,20 +237,15 @@ export class TaskRunner {
       const record = newRecord(call, this, plan, wish, client);
       if ((await settings.store.create(record, settings.bounds)) === 'full') return undefined;
       const outer = call.outlive?.();
-      running = new RunningTask(this.#contextOf(place, outer), record);
       const { session } = call;
       const closeChannel = session && this.channels.open(record.id, channelOfSession(session));
-      this.#running.set(record.id, { running, place, outer, closeChannel });
-      taskCall.becomes({ running, channel: () => this.channels.of(record.id) });
+      running = this.#enter(record, taskCall, { place, outer, closeChannel });
       const now = settings.clock.now();
       const answer =
         call.peer.era === 'legacy' ? { task: toLegacyTask(record, now) } : toCreateTaskResult(record, now);
       return { running, answer: meta ? { ...answer, _meta: meta } : answer };
     } finally {
-      if (!running) {
-        place.leave();
-        this.#restIfIdle();
-      }
+      if (!running) this.#giveUp(place);
     }
   }
 
@@ -268,19 +334,38 @@ export class TaskRunner {
     channel.notify({ method: 'notifications/tasks/status', params });
   }
 
-  /** The server has stopped. Its tasks end now. */
+  /** The server has stopped. Its tasks end now, except those that another process can go on with. */
   async #stop(): Promise<void> {
+    const { isShared, store, clock } = this.settings;
     const runs = [...this.#running];
+    let isLeft = false;
     await Promise.all(
       runs.map(async ([id, run]) => {
         const { running } = run;
+        if (isShared && running.isResumable && !running.hasEnded) {
+          isLeft = true;
+          return this.#leave(id, running);
+        }
         running.abort(new IsthmusError('CANCELLED', 'the server stopped'));
-        await within(this.settings.clock, STOP_MS, running.finish(LOST_WORKER));
+        await within(clock, STOP_MS, running.finish(LOST_WORKER));
         running.abandon();
         this.#forget(id, run);
       }),
     );
     this.#upkeep.stop();
+    // The others need not wait for the end of the lease.
+    if (isLeft)
+      await within(
+        clock,
+        STOP_MS,
+        store.beat(this.worker, 0).catch(() => {}),
+      );
+  }
+
+  #leave(id: string, running: RunningTask): void {
+    running.leave();
+    const run = this.#running.get(id);
+    if (run) this.#forget(id, run);
   }
 }
 
@@ -305,12 +390,16 @@ function errorOf({ outcome }: TaskRecord): string | undefined {
   return typeof reason === 'string' ? reason : String(code);
 }
 
-interface Run {
-  readonly running: RunningTask;
+/** What a task in this process holds. */
+interface Entry {
   readonly place: TaskPlace;
   /** The place of the call in the limits around this service. */
   readonly outer: OutlivingSlot | undefined;
   readonly closeChannel: (() => void) | undefined;
+}
+
+interface Run extends Entry {
+  readonly running: RunningTask;
 }
 
 const LEAST_MESSAGE_MS = 200;

@@ -2,9 +2,8 @@ import type { TaskSettings } from './options.js';
 
 /** What the upkeep needs of the tasks of this process. */
 export interface KeptTasks {
-  isRunning(id: string): boolean;
-  /** Ends a task of a process that has ended. */
-  fail(id: string): Promise<unknown>;
+  /** Goes on with a task whose process has ended, or ends it. */
+  abandoned(id: string): Promise<unknown>;
   /** Reads the running tasks: a message of the store about a change may have been lost. */
   look(): void;
 }
@@ -80,7 +79,7 @@ export class TaskUpkeep {
 
   async #review(): Promise<void> {
     const { store, clock } = this.#settings;
-    for (const id of await store.review(clock.now()))
-      if (!this.#tasks.isRunning(id)) await this.#tasks.fail(id);
+    // One that cannot be recovered now is named again by the next review.
+    for (const id of await store.review(clock.now())) await this.#tasks.abandoned(id).catch(() => {});
   }
 }

@@ -21,6 +21,7 @@ export function httpConnector(address: string | URL, options: HttpConnectOptions
   return {
     label,
     identity: label,
+    isRemote: true,
     extensions: credentials.extensions,
     async connect(): Promise<HttpConnection> {
       // Loaded with the first connection. All connections of this connector share the pools of the HTTP client.

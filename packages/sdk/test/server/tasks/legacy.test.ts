@@ -126,6 +126,28 @@ describe('a task of 2025-11-25', () => {
     expect(await peer.error('tools/call', { name: 'refused' })).toEqual(error);
   });
 
+  it('asks in the new session of a client whose old session has not ended, and there only', async () => {
+    const server = taskServer();
+    server.tool('ask', { task: 'allowed' }, async (_args, ctx) => (await ctx.elicit(form)).action);
+    const link = memory();
+    const served = await serve(server, link);
+    const old = await openPeer(link, 'legacy');
+    const taskId = idOf(await old.result('tools/call', { name: 'ask', task: {} }));
+    void old.request('tasks/result', { taskId }).catch(() => {});
+    const asked = await until('the question in the old session', () => old.questions[0]);
+    const fresh = await openPeer(link, 'legacy');
+    fresh.respond = () => ({ action: 'decline' });
+    expect(await fresh.result('tasks/result', { taskId })).toMatchObject({ content: [{ text: 'decline' }] });
+    expect(fresh.questions).toHaveLength(1);
+    expect(old.questions).toHaveLength(1);
+    await until('the question in the old session is withdrawn', () =>
+      old.notifications.some(
+        ({ method, params }) => method === 'notifications/cancelled' && params?.['requestId'] === asked.id,
+      ),
+    );
+    await served.close({ graceMs: 0 });
+  });
+
   it('asks with real requests that name it, also while the client only polls (TASK-L-032, TASK-L-033, TASK-L-050)', async () => {
     const server = taskServer();
     server.tool('ask', { task: 'allowed' }, async (_args, ctx) => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
-import { until } from '../../../../../test/support/until.js';
+import { eventually, until } from '../../../../../test/support/until.js';
 import { memory, memoryTaskStore, serve, type TaskRecord, type TaskStore } from '../../../src/index.js';
+import { resolveTasks } from '../../../src/server/tasks/options.js';
+import { RunningTask, TASK_LEFT } from '../../../src/server/tasks/running-task.js';
 import { connectTo, openPeer, settle } from '../../support/server.js';
+import { recordOf } from '../../support/task-store-contract.js';
 import { gate, idOf, taskServer, WITH_TASKS, waitFor } from '../../support/tasks.js';
 
 const form = {
@@ -232,4 +235,41 @@ describe('a question of a legacy task', () => {
     open();
     expect(await peer.result('tasks/result', { taskId })).toMatchObject({ content: [{ text: 'decline' }] });
   });
+});
+
+it('a process that finds its task in another process leaves it: it writes nothing more, and answers no question', async () => {
+  const store = memoryTaskStore();
+  const settings = resolveTasks({ store });
+  const context = {
+    settings,
+    messagePauseMs: () => 0,
+    takeBytes: () => () => {},
+    onWaiting: () => {},
+    onState: () => {},
+  };
+  const record = recordOf('a', { worker: 'w1' });
+  await store.create(record, settings.bounds);
+  const task = new RunningTask(context, record);
+  let isAnswered = false;
+  const asked = task.ask({ method: 'elicitation/create', params: { mode: 'form', ...form } });
+  asked.then(
+    () => (isAnswered = true),
+    () => (isAnswered = true),
+  );
+  const taken = async () => {
+    const known = (await store.get('a'))!;
+    const next = { ...known, worker: 'w2', questions: {}, status: 'working', revision: known.revision + 1 };
+    return (await store.replace(next as TaskRecord, settings.bounds)) === 'replaced';
+  };
+  await eventually(async () => expect(await taken()).toBe(true));
+  await until('the task is left', () => task.cancellation.aborted);
+  expect(task.cancellation.reason).toBe(TASK_LEFT);
+  const left = await store.get('a');
+  task.say('still here');
+  task.keep({ x: 1 });
+  await task.finish({ result: { content: [] } });
+  await settle();
+  expect(await store.get('a')).toEqual(left);
+  expect(left).toMatchObject({ status: 'working', worker: 'w2' });
+  expect(isAnswered).toBe(false);
 });

@@ -89,7 +89,8 @@ function createStore(redis: RedisConnection, prefix: string): TaskStore {
     async replace(record, bounds) {
       const expiresAt = isFinished(record) ? (record.expiresAt ?? 0) : '';
       const body = JSON.stringify(record);
-      const answer = await run(REPLACE_TASK, record.id, body, record.revision, expiresAt, ...limits(bounds));
+      const place = [record.revision, expiresAt, record.worker] as const;
+      const answer = await run(REPLACE_TASK, record.id, body, ...place, ...limits(bounds));
       return String(answer) as 'replaced' | 'stale' | 'gone';
     },
     async list(owner, after, limit) {

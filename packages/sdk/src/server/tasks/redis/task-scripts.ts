@@ -71,7 +71,7 @@ drop(id)
 return 'full'
 `);
 
-/** ARGV: id, body, revision, expiresAt or '' while it runs, maxTasks, maxBytes. */
+/** ARGV: id, body, revision, expiresAt or '' while it runs, worker, maxTasks, maxBytes. */
 export const REPLACE_TASK = script(`${COMMON}
 local id = ARGV[1]
 local client, size, revision = unpack(redis.call('HMGET', task(id), 'c', 'z', 'r'))
@@ -83,8 +83,10 @@ if ARGV[4] ~= '' then
   redis.call('HDEL', key('live'), id)
   redis.call('ZADD', key('expiry'), ARGV[4], id)
   redis.call('ZADD', key('done:' .. client), redis.call('HINCRBY', key('total'), 'ended', 1), id)
+else
+  redis.call('HSET', key('live'), id, ARGV[5])
 end
-makeRoom(tonumber(ARGV[5]), tonumber(ARGV[6]), id)
+makeRoom(tonumber(ARGV[6]), tonumber(ARGV[7]), id)
 tell(id)
 return 'replaced'
 `);

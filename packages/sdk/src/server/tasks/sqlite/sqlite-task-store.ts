@@ -102,7 +102,8 @@ function createStore(database: SqliteDatabase): TaskStore {
         const body = JSON.stringify(record);
         const isOver = isFinished(record) ? 1 : 0;
         const size = Buffer.byteLength(body);
-        sql.update.run(record.revision, size, body, record.expiresAt ?? null, isOver, record.id);
+        const { revision, worker, expiresAt = null } = record;
+        sql.update.run(revision, worker, size, body, expiresAt, isOver, record.id);
         makeRoom(bounds, record.id);
         return 'replaced';
       });
@@ -170,7 +171,7 @@ function prepareAll(database: SqliteDatabase) {
     get: database.prepare('SELECT body FROM tasks WHERE id = ?'),
     revision: database.prepare('SELECT revision FROM tasks WHERE id = ?'),
     update: database.prepare(
-      `UPDATE tasks SET revision = ?, size = ?, body = ?, expires_at = ?,
+      `UPDATE tasks SET revision = ?, worker = ?, size = ?, body = ?, expires_at = ?,
        ended = CASE WHEN ? = 1 THEN (SELECT COALESCE(MAX(ended), 0) + 1 FROM tasks) END WHERE id = ?`,
     ),
     drop: database.prepare('DELETE FROM tasks WHERE id = ?'),
