@@ -66,7 +66,7 @@ const LATER = {
   'legacy-clients': /\/(?:era\/legacy\/(?:server-|handshake\.|project-)|bridge\/session-changes\.)/,
   'legacy-servers': /\/(?:era\/legacy\/|negotiation\/initialize\.)/,
   'tasks-of-servers': /\/server\/tasks\//,
-  'tasks-of-clients': /\/(?:client\/tasks\/|bridge\/(?:run-as-task|bridge-tasks)\.)/,
+  'tasks-of-clients': /\/(?:client\/tasks\/|bridge\/tasks\/)/,
   remote: /\/(?:transport\/http-client\/|oauth\/|host\/remote-server\.|personal\/)/,
   clients:
     /\/(?:client\/(?:client|options|call-options|result-checks|response-cache|connect|connection-source)\.|host\/spec-connector\.)/,

@@ -31,12 +31,13 @@ import { VERSION } from '../version.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { BridgeTasks, shownSupport, withTaskCapabilities } from './bridge-tasks.js';
 import { forward, resume } from './forward.js';
 import { carriedCapabilities, type ForwardContext } from './forwarded-call.js';
 import { BridgedSession, type KeeperContext, listenUpstream } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
-import type { UpstreamTask } from './task-note.js';
+import { BridgeTasks, shownSupport, withTaskCapabilities } from './tasks/bridge-tasks.js';
+import type { UpstreamTask } from './tasks/task-note.js';
+import { patienceOf } from './tasks/upstream-task.js';
 import { cleaned, toClientError, toConnectionError } from './upstream-errors.js';
 import { toUpstreamFacts, type UpstreamFacts, UpstreamTools } from './upstream-facts.js';
 import {
@@ -46,7 +47,6 @@ import {
   sharedCapabilities,
   UpstreamSessions,
 } from './upstream-sessions.js';
-import { patienceOf } from './upstream-task.js';
 
 /** One upstream, for clients of both eras. Serve it like a server of your own. */
 export interface Bridge extends Service, AsyncDisposable {

@@ -7,10 +7,11 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams, type ForwardContext, ForwardedCall } from './forwarded-call.js';
-import { againIfTaskOnly, readTools, runAsTask, wantsTask } from './run-as-task.js';
 import { refusedFor, serverAnswerIn } from './server-answer.js';
 import { noteRefusal } from './session-changes.js';
-import type { UpstreamTask } from './task-note.js';
+import { againIfTaskOnly, readTools, runAsTask, wantsTask } from './tasks/run-as-task.js';
+import type { UpstreamTask } from './tasks/task-note.js';
+import { followUpstreamTask, resumeUpstreamTask } from './tasks/upstream-task.js';
 import { cleaned, toClientError } from './upstream-errors.js';
 import { asksForPages, type UpstreamTools, visitPages } from './upstream-facts.js';
 import {
@@ -19,7 +20,6 @@ import {
   type UpstreamSession,
   type UpstreamSessions,
 } from './upstream-sessions.js';
-import { followUpstreamTask, resumeUpstreamTask } from './upstream-task.js';
 
 /** Makes a call of a client to the upstream. Its result has the form for this client. */
 export function forward(

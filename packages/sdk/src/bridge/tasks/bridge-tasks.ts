@@ -1,16 +1,16 @@
-import type { Clock } from '../async/clock.js';
-import { TASKS_EXTENSION, takesTasks } from '../era/extensions.js';
-import type { Call, ForeignChange, HandledResult, Peer, Serving, TaskWatch } from '../exchange/call.js';
-import { resolveTasks, type TaskOptions, type TaskPlan } from '../server/tasks/options.js';
-import type { TaskRecord } from '../server/tasks/store.js';
-import { TASK_METHODS } from '../server/tasks/task-methods.js';
-import { hasLegacyTasks, TaskRunner } from '../server/tasks/task-runner.js';
-import { watchTasks } from '../server/tasks/watch-tasks.js';
-import type { JsonObject } from '../wire/json-rpc.js';
-import type { ServerCapabilities } from '../wire/model.js';
-import type { ForwardContext } from './forwarded-call.js';
+import type { Clock } from '../../async/clock.js';
+import { TASKS_EXTENSION, takesTasks } from '../../era/extensions.js';
+import type { Call, ForeignChange, HandledResult, Peer, Serving, TaskWatch } from '../../exchange/call.js';
+import { resolveTasks, type TaskOptions, type TaskPlan } from '../../server/tasks/options.js';
+import type { TaskRecord } from '../../server/tasks/store.js';
+import { TASK_METHODS } from '../../server/tasks/task-methods.js';
+import { hasLegacyTasks, TaskRunner } from '../../server/tasks/task-runner.js';
+import { watchTasks } from '../../server/tasks/watch-tasks.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import type { ServerCapabilities } from '../../wire/model.js';
+import type { ForwardContext } from '../forwarded-call.js';
+import { isTaskSupport, type UpstreamFacts } from '../upstream-facts.js';
 import { readKept, type UpstreamTask } from './task-note.js';
-import { isTaskSupport, type UpstreamFacts } from './upstream-facts.js';
 
 /** How a bridge gives tasks to its clients. */
 export interface BridgeTaskSettings {

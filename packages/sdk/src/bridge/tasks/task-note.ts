@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Call, Era, Peer } from '../exchange/call.js';
-import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
-import type { ForwardContext } from './forwarded-call.js';
+import type { Call, Era, Peer } from '../../exchange/call.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { ForwardContext } from '../forwarded-call.js';
 
 /** A task of the server behind the bridge, which a task of the bridge stands for. */
 export interface UpstreamTask {

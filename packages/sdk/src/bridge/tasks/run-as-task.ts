@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { legacyTaskId } from '../client/tasks/await-legacy-task.js';
-import { ProtocolError } from '../errors.js';
-import type { Call } from '../exchange/call.js';
-import { ErrorCode } from '../wire/error-codes.js';
-import type { JsonObject } from '../wire/json-rpc.js';
-import type { ForwardContext } from './forwarded-call.js';
+import { legacyTaskId } from '../../client/tasks/await-legacy-task.js';
+import { ProtocolError } from '../../errors.js';
+import type { Call } from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import type { ForwardContext } from '../forwarded-call.js';
+import type { UpstreamSession } from '../upstream-sessions.js';
 import { keepTask } from './task-note.js';
-import type { UpstreamSession } from './upstream-sessions.js';
 import { followLegacyTask, requestsOf } from './upstream-task.js';
 
 /** Runs a tool that a 2025-11-25 server takes as a task, for a client without tasks or for a task of the bridge. */

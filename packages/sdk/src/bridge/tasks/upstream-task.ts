@@ -1,16 +1,16 @@
-import type { Clock } from '../async/clock.js';
-import { awaitLegacyTask } from '../client/tasks/await-legacy-task.js';
-import { followTask } from '../client/tasks/follow-task.js';
-import { type Repetition, repeatRequest, type TaskRequester } from '../client/tasks/repeat-request.js';
-import type { ProtocolError } from '../errors.js';
-import type { Call, ToldTask } from '../exchange/call.js';
-import { lostWorker } from '../server/tasks/lost-task.js';
-import { TASK_LEFT } from '../server/tasks/running-task.js';
-import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
-import { type ForwardContext, ForwardedCall, questionForClient } from './forwarded-call.js';
-import { refusedFor } from './server-answer.js';
+import type { Clock } from '../../async/clock.js';
+import { awaitLegacyTask } from '../../client/tasks/await-legacy-task.js';
+import { followTask } from '../../client/tasks/follow-task.js';
+import { type Repetition, repeatRequest, type TaskRequester } from '../../client/tasks/repeat-request.js';
+import type { ProtocolError } from '../../errors.js';
+import type { Call, ToldTask } from '../../exchange/call.js';
+import { lostWorker } from '../../server/tasks/lost-task.js';
+import { TASK_LEFT } from '../../server/tasks/running-task.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import { type ForwardContext, ForwardedCall, questionForClient } from '../forwarded-call.js';
+import { refusedFor } from '../server-answer.js';
+import type { UpstreamSession } from '../upstream-sessions.js';
 import { keepTask, type UpstreamTask } from './task-note.js';
-import type { UpstreamSession } from './upstream-sessions.js';
 
 /** Follows a task of a modern server. If the client takes tasks, the bridge gives it one of its own. */
 export async function followUpstreamTask(
