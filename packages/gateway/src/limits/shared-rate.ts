@@ -25,7 +25,7 @@ export function createSharedRate(options: SharedRateOptions): RateLimit {
   const callers = new Callers<Drawn>({
     create: ({ client }) => ({
       // The store does not learn who calls.
-      bucket: cluster.keys.mac('rate', name, client).toString('base64url'),
+      buckets: cluster.keys.macs('rate', name, client).map((mac) => mac.toString('base64url')),
       ...{ permits: 0, refusedUntil: 0, awayUntil: 0, usedAt: clock.now(), drawing: undefined },
     }),
     isIdle: ({ usedAt, drawing }) => !drawing && clock.now() - usedAt > IDLE_MS,
@@ -35,7 +35,7 @@ export function createSharedRate(options: SharedRateOptions): RateLimit {
 
   const draw = async (drawn: Drawn): Promise<void> => {
     try {
-      const { granted, retryAfterMs } = await cluster.store.take(drawn.bucket, handful, rate);
+      const { granted, retryAfterMs } = await cluster.store.take(bucketOf(drawn), handful, rate);
       drawn.permits += granted;
       if (granted === 0) drawn.refusedUntil = clock.now() + retryAfterMs;
     } catch {
@@ -43,6 +43,15 @@ export function createSharedRate(options: SharedRateOptions): RateLimit {
     } finally {
       drawn.drawing = undefined;
     }
+  };
+  /**
+   * While the secret of the cluster is replaced, members have different ones, or the same in another order. They count
+   * together in the bucket that is named by the first secret, by its name, that all of them have.
+   */
+  const bucketOf = ({ buckets }: Drawn): string => {
+    const { keys, members } = cluster;
+    const shared = keys.names.filter((each) => members.all.every(({ secrets }) => secrets.includes(each)));
+    return buckets[keys.names.indexOf(shared.sort()[0] ?? keys.names[0]!)]!;
   };
   /** Undefined: only the store knows. */
   const known = (drawn: Drawn, peer: Peer): number | undefined => {
@@ -91,7 +100,8 @@ export function createSharedRate(options: SharedRateOptions): RateLimit {
 
 /** What a member has drawn for a caller. */
 interface Drawn {
-  readonly bucket: string;
+  /** One for each secret of this member. */
+  readonly buckets: readonly string[];
   permits: number;
   /** The store has none before this. */
   refusedUntil: number;

@@ -64,6 +64,14 @@ function watchOf(...first: readonly (string | Member)[]) {
 
 function memberOf(given: string | Member): Member {
   if (typeof given !== 'string') return given;
-  const facts = { version: '1', protocol: 1, state: 'ready', host: 'h', servers: {}, formerly: [] } as const;
+  const facts = {
+    version: '1',
+    protocol: 1,
+    state: 'ready',
+    host: 'h',
+    servers: {},
+    secrets: [],
+    formerly: [],
+  } as const;
   return { ...facts, id: given, address: `http://${given}:1`, startedAt: 1 };
 }

@@ -8,7 +8,7 @@ import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { limitService } from '../../src/limits/limit-service.js';
 import { createSharedRate } from '../../src/limits/shared-rate.js';
 
-const keys = createClusterKeys('a secret of a test, with enough characters');
+const SECRET = 'a secret of a test, with enough characters';
 const ada = { principal: 'ada', era: 'modern' } as Peer;
 const bob = { principal: 'bob', era: 'modern' } as Peer;
 
@@ -63,6 +63,23 @@ it('allows each member its share while the store is away, and counts together ag
   expect(back).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6000]);
 });
 
+it('members count together while the secret of the cluster is replaced', async () => {
+  const [old, next] = [
+    'the old secret of a test, long enough',
+    'the new secret of a test, long enough',
+  ] as const;
+  const rings = [[old], [old, next], [next, old], [next]];
+  for (const [index, ring] of rings.slice(1).entries()) {
+    const { member } = start();
+    // One process after the other is restarted with another list.
+    const all = [rings[index]!, ring];
+    const [a, b] = all.map((secrets) => member({ all, secrets }));
+    const answers = [];
+    for (let call = 0; call < 11; call += 1) answers.push(await (call % 2 ? a : b)!.take(ada));
+    expect(answers).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6000]);
+  }
+});
+
 it('a service waits for the permit of a call, and refuses it with the time to wait', async () => {
   const { member } = start();
   const inner = { info: { name: 'x', version: '1' }, handle: async () => ({ ok: true }) };
@@ -71,6 +88,14 @@ it('a service waits for the permit of a call, and refuses it with the time to wa
   expect(await service.handle(call)).toEqual({ ok: true });
   await expect(async () => service.handle(call)).rejects.toThrow('x');
 });
+
+interface MemberOptions {
+  readonly perMinute?: number;
+  readonly members?: number;
+  readonly secrets?: readonly string[];
+  /** The secrets of each member. */
+  readonly all?: readonly (readonly string[])[];
+}
 
 /** Two members with one store and one clock. */
 function start() {
@@ -83,9 +108,12 @@ function start() {
       return operations.isCut ? Promise.reject(new Error('away')) : shared.take(...args);
     },
   });
-  const member = ({ perMinute = 10, members = 1 } = {}) => {
-    const all = Array.from({ length: members });
-    const cluster = { store: guardStore(store, clock), keys, members: { all } } as never;
+  const member = (given: MemberOptions = {}) => {
+    const { perMinute = 10, members = 1, secrets = [SECRET] } = given;
+    const { all = Array.from({ length: members }, () => secrets) } = given;
+    const keys = createClusterKeys(secrets);
+    const facts = all.map((each) => ({ secrets: createClusterKeys(each).names }));
+    const cluster = { store: guardStore(store, clock), keys, members: { all: facts } } as never;
     return createSharedRate({ cluster, name: 'gateway', perMinute, clock });
   };
   return { clock, operations, member };

@@ -22,6 +22,8 @@ export type KeyPurpose =
 
 /** The keys of a cluster, derived from its secrets. The first secret seals and signs, all of them open and verify. */
 export interface ClusterKeys {
+  /** A name of each secret, in order. It tells nothing of the secret. */
+  readonly names: readonly string[];
   /** One key of 32 bytes for each secret, in order. */
   derive(purpose: KeyPurpose, context?: string): readonly Uint8Array[];
   /** 16 bytes. */
@@ -57,10 +59,12 @@ export function createClusterKeys(secrets: string | readonly string[]): ClusterK
     cached.set(purpose, keys);
     return keys;
   };
+  const macs: ClusterKeys['macs'] = (purpose, ...parts) => keysFor(purpose).map((key) => macWith(key, parts));
   return {
+    names: macs('member', 'name of the secret').map((mac) => mac.toString('base64url')),
     derive,
     mac: (purpose, ...parts) => macWith(keysFor(purpose)[0]!, parts),
-    macs: (purpose, ...parts) => keysFor(purpose).map((key) => macWith(key, parts)),
+    macs,
     verify: (purpose, mac, ...parts) =>
       mac.length === MAC_BYTES && keysFor(purpose).some((key) => timingSafeEqual(mac, macWith(key, parts))),
     sealer: (purpose, context) =>

@@ -55,7 +55,10 @@ export interface AssembleOptions {
   readonly clock: Clock;
   /** Opens the private listener of this member, and returns its address for the others. */
   openPeers(keys: ClusterKeys, members: () => Members): Promise<PeerListener>;
-  readonly facts: Omit<MemberFacts, 'formerly' | 'address' | 'protocol' | 'state' | 'servers' | 'startedAt'>;
+  readonly facts: Omit<
+    MemberFacts,
+    'formerly' | 'address' | 'protocol' | 'state' | 'servers' | 'secrets' | 'startedAt'
+  >;
 }
 
 /** The private listener of a member. */
@@ -79,6 +82,7 @@ export async function assembleCluster(options: AssembleOptions): Promise<Cluster
     protocol: PEER_PROTOCOL,
     state: 'ready',
     servers: {},
+    secrets: keys.names,
   };
   members = new Members({ store, keys, clock, facts });
   const sessions = new OwnedSessions({ store, keys, members, clock });

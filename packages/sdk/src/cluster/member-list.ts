@@ -15,6 +15,8 @@ export interface MemberFacts {
   readonly host: string;
   /** Digests of the servers that it has, by name. Members with the same digest run the same server. */
   readonly servers: Readonly<Record<string, string>>;
+  /** The names of the secrets that it has. */
+  readonly secrets: readonly string[];
   /** Its earlier ids: others have declared it dead while it lived. */
   readonly formerly: readonly string[];
   /** The workers of one parent process have the same word here. Other members have none. */

@@ -17,6 +17,7 @@ function member(store: ClusterStore, clock: Clock, address: string, own = keys):
     state: 'ready',
     host: 'h',
     servers: {},
+    secrets: own.names,
   } as const;
   return new Members({ store, keys: own, clock, facts });
 }

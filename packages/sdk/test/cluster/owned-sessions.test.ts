@@ -82,7 +82,15 @@ async function open({ isInUse = false } = {}) {
     },
   });
   const join = async (own: ClusterStore, address: string) => {
-    const facts = { address, version: '1', protocol: 1, state: 'ready', host: 'h', servers: {} } as const;
+    const facts = {
+      address,
+      version: '1',
+      protocol: 1,
+      state: 'ready',
+      host: 'h',
+      servers: {},
+      secrets: [],
+    } as const;
     const members = new Members({ store: own, keys, clock, facts });
     await members.join();
     return { members, sessions: new OwnedSessions({ store: own, keys, members, clock }) };
