@@ -1,4 +1,5 @@
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
+import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import type { Authenticate } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import {
   Client as ClientV2,
@@ -9,15 +10,24 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withHints } from '../../packages/gateway/test/support/scoped-tokens.js';
 import { openHouse } from '../../packages/gateway/test/support/secured-gateway.js';
-import { openFar } from '../../packages/gateway/test/support/upstream.js';
+import { openFar, withTools } from '../../packages/gateway/test/support/upstream.js';
 import { startAuthorizationServer } from '../support/authorization-server.js';
 import { OFFICIAL_CLIENT, OfficialLogin } from '../support/official-login.js';
 
 const ACCESS = { scopes: { all: ['mcp:read'], other: ['mcp:write'] } };
 const CLIENT = { client_id: 'gateway', client_secret: 'the-secret-of-the-gateway' };
 
+interface StageOptions {
+  readonly path?: string;
+  readonly access?: AccessSettings;
+  readonly requiredScopes?: readonly string[];
+}
+
 /** A gateway that takes the tokens of a real authorization server, which it knows by its address alone. */
-async function stage(tokens: 'jwt' | 'opaque') {
+async function stage(
+  tokens: 'jwt' | 'opaque',
+  { path = '/mcp/files', access = ACCESS, requiredScopes }: StageOptions = {},
+) {
   const authorization = await startAuthorizationServer({
     tokens,
     clients: [{ ...CLIENT, redirect_uris: [], response_types: [], grant_types: [] }, OFFICIAL_CLIENT],
@@ -25,15 +35,20 @@ async function stage(tokens: 'jwt' | 'opaque') {
   onTestFinished(() => authorization.close());
   const { issuer } = authorization;
   const far = await openFar(withHints);
+  const mail = await openFar(withTools('send_one'));
   let authenticate: Authenticate = () => undefined;
-  const house = await openHouse([far.unit('files', { stateless: true })], {
-    access: ACCESS,
+  const stateless = { stateless: true };
+  const house = await openHouse([far.unit('files', stateless), mail.unit('mail', stateless)], {
+    access,
     endpoint: {
       authenticate: (request) => authenticate(request),
-      protectedResource: { authorizationServers: [issuer] },
+      protectedResource: {
+        authorizationServers: [issuer],
+        ...(requiredScopes && { scopes: requiredScopes }),
+      },
     },
   });
-  const url = house.at('/mcp/files');
+  const url = house.at(path);
   // Until the client asks for another one, the time is up for the first token.
   const state = { expiredAt: -1 };
   const renewals = () => authorization.log.filter((line) => line.startsWith('POST /token')).length;
@@ -43,7 +58,7 @@ async function stage(tokens: 'jwt' | 'opaque') {
   };
   const introspection = { clientId: CLIENT.client_id, clientSecret: CLIENT.client_secret };
   authenticate = createAuthenticate({
-    authServers: [{ issuer, resource: url, introspection }],
+    authServers: [{ issuer, resource: url, introspection, ...(requiredScopes && { requiredScopes }) }],
     clock,
   }).authenticate;
   const expire = () => {
@@ -124,5 +139,26 @@ describe.each([
     expect(await client.call(version === 'v2' ? 'write_one' : 'read_one')).toMatch(/written|read/);
     expect(login.visits.length).toBe(version === 'v2' ? 2 : 3);
     expect(login.tokensSeen.length).toBe(before + 1);
+  });
+});
+
+describe.each([
+  ['v1', connectV1],
+  ['v2', connectV2],
+] as const)('the official client %s at the address of all servers', (version, connect) => {
+  it('is stepped up once for a tool by its bare name, with the scope of every caller (AUTH-S-007, AUTH-S-008)', async () => {
+    const { url } = await stage('jwt', {
+      path: '/mcp',
+      access: { servers: { files: { other: ['mcp:write'] } } },
+      requiredScopes: ['mcp:read'],
+    });
+    const login = new OfficialLogin();
+    login.keepsRefreshTokens = version === 'v2';
+    const client = await connect(url, login);
+    onTestFinished(() => client.close());
+    expect(await client.call('send_one')).toBe('send_one of far');
+    expect(await client.call('write_one')).toBe('written');
+    const asked = login.visits.map((each) => each.split(' ').filter((scope) => scope !== 'offline_access'));
+    expect(asked.map((scopes) => scopes.sort())).toEqual([['mcp:read'], ['mcp:read', 'mcp:write']]);
   });
 });

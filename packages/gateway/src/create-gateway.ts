@@ -14,7 +14,7 @@ import type {
 import type { Authenticate, CoversScopes } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
-import { AccessPolicy } from './access/access-policy.js';
+import { type AccessCaller, AccessPolicy } from './access/access-policy.js';
 import { createAuthorize, type TargetServer, toolIn } from './access/create-authorize.js';
 import { learnTools } from './access/learn-tools.js';
 import { Aggregate } from './aggregate/aggregate.js';
@@ -370,7 +370,7 @@ class MultiServerGateway implements Gateway {
     return createAuthorize({
       access: this.#access,
       server,
-      find: (message, principal) => this.#targetAtMain(message, principal),
+      find: (message, caller) => this.#targetAtMain(message, caller),
       learn: (request) =>
         this.#options.own || this.#servers.size < 2
           ? undefined
@@ -383,11 +383,11 @@ class MultiServerGateway implements Gateway {
     });
   }
 
-  #targetAtMain(message: RequestedMessage, principal: string | undefined): TargetServer | undefined {
+  #targetAtMain(message: RequestedMessage, caller: AccessCaller): TargetServer | undefined {
     const [only, ...others] = this.#servers.values();
     if (this.#options.own || !only) return undefined;
     if (others.length === 0) return { server: only, tool: toolIn(message) };
-    const found = this.#aggregate.targetOf(message, principal);
+    const found = this.#aggregate.targetOf(message, caller);
     const server = found && this.#servers.get(found.member.name);
     return server && { server, tool: found.tool };
   }

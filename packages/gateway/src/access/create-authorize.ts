@@ -22,7 +22,7 @@ export interface AuthorizeOptions {
   /** The only server of the endpoint. Undefined: all of them are there. */
   readonly server?: AccessServer | undefined;
   /** The server that a merged name or a URI belongs to, and the name of a tool there. Undefined: it is not about one server. */
-  find?(message: RequestedMessage, principal: string | undefined): TargetServer | undefined;
+  find?(message: RequestedMessage, caller: AccessCaller): TargetServer | undefined;
   /** Reads the lists that tell `find` which servers these messages are for. Undefined: they would tell nothing more. */
   learn?(request: AccessRequest): Promise<unknown> | undefined;
   /** Told of every refusal. Returns the id by which the log knows it. */
@@ -69,7 +69,7 @@ function decideFor(
   request: AccessRequest,
   caller: AccessCaller,
 ): Denial | undefined | Promise<Denial | undefined> {
-  const targets = request.messages.map((message) => targetOf(options, message, caller.principal));
+  const targets = request.messages.map((message) => targetOf(options, message, caller));
   const decided = judge(options, request, targets, caller, false);
   if (decided !== 'unknown') return decided;
   return readHints(targets, request).then(
@@ -86,10 +86,10 @@ interface Target {
 function targetOf(
   { server, find }: AuthorizeOptions,
   message: RequestedMessage,
-  principal: string | undefined,
+  caller: AccessCaller,
 ): Target {
   if (server) return { message, server, tool: toolIn(message) };
-  const found = find?.(message, principal);
+  const found = find?.(message, caller);
   return { message, server: found?.server, tool: found?.tool };
 }
 
@@ -109,19 +109,22 @@ function judge(
 ): Denial | undefined | 'unknown' {
   const { access, server } = options;
   let all: readonly string[] = targets.length === 0 ? access.scopesOf(server?.name).all : [];
-  for (const { message, server: at, tool } of targets) {
+  let refused: Target | undefined;
+  for (const target of targets) {
+    const { message, server: at, tool } = target;
     // The caller does not learn which scopes something needs that it may not know of.
     if (at && tool !== undefined && !access.allowsTool(caller, at.name, tool)) continue;
     if (at && !server && tool === undefined && !access.allowsRest(caller, at.name)) continue;
     const isReadOnly = () => at?.hints.isReadOnly(tool!) ?? (isFinal ? false : undefined);
     const needed = access.scopesOf(at?.name).neededFor(message.method, tool, isReadOnly);
     if (!needed) return 'unknown';
+    if (!access.covers(caller, needed)) refused ??= target;
     all = all.length === 0 ? needed : [...new Set([...all, ...needed])];
   }
   const { requiredScopes = [] } = request.grant ?? {};
   if (access.covers(caller, all) && access.covers(caller, requiredScopes)) return undefined;
   // AUTH-S-008: consistently all scopes, so that a client that asks for nothing else gets through.
-  return insufficient(options, request, targets[0], [...new Set([...requiredScopes, ...all])]);
+  return insufficient(options, request, refused ?? targets[0], [...new Set([...requiredScopes, ...all])]);
 }
 
 async function readHints(targets: readonly Target[], request: AccessRequest): Promise<void> {

@@ -21,11 +21,11 @@ import type {
   SubscriptionFilter,
 } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveCall } from '../pipeline/derive-call.js';
-import { BareNames } from './bare-names.js';
+import { BareNames, type ListViewer } from './bare-names.js';
 import { askKnowers, hasSkills, jointExtras } from './foreign-methods.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
-import { Lists } from './lists.js';
+import { Lists, viewerOf } from './lists.js';
 import { type AggregateMember, MemberCalls, MemberObservers } from './members.js';
 import type { Wait } from './patience.js';
 import { ResourceOwners } from './resource-owners.js';
@@ -123,15 +123,16 @@ export class Aggregate implements Service {
   }
 
   /** The server that a tool belongs to, and its name there, as far as that is known without asking. */
-  #toolOf(tool: string, principal: string | undefined): Found | undefined {
-    return this.#names.read(tool, principal) ?? this.#bareTool(tool, principal);
+  #toolOf(tool: string, viewer: ListViewer): Found | undefined {
+    return this.#names.read(tool, viewer.principal) ?? this.#bareTool(tool, this.#bare.of(viewer, tool));
   }
 
   /** The server that a request is for, and the tool there, as far as that is known without asking. */
-  targetOf({ method, params = {} }: EarlyMessage, principal: string | undefined): Target | undefined {
+  targetOf({ method, params = {} }: EarlyMessage, viewer: ListViewer): Target | undefined {
+    const { principal } = viewer;
     const { name, uri, ref } = params;
     if (method === 'tools/call') {
-      const found = typeof name === 'string' ? this.#toolOf(name, principal) : undefined;
+      const found = typeof name === 'string' ? this.#toolOf(name, viewer) : undefined;
       return found && { member: found.member, tool: found.name };
     }
     const about = isJsonObject(ref) ? ref : { name, uri };
@@ -145,7 +146,8 @@ export class Aggregate implements Service {
   /** Reads the lists that show which servers have these tools. Undefined: they would show nothing more than is known. */
   learnTools(names: readonly string[], call: Call): Promise<void> | undefined {
     const { principal } = call.peer;
-    const isBare = this.#bare.isEmpty(principal) && names.some((name) => !this.#names.read(name, principal));
+    const isBare =
+      this.#bare.isEmpty(viewerOf(call)) && names.some((name) => !this.#names.read(name, principal));
     const areAllKnown = () => !names.some((name) => this.#names.isUnknown(name, principal));
     if (!isBare && areAllKnown()) return undefined;
     return this.#names.readLists(call, 'tools/list', this.#ask, () => !isBare && areAllKnown());
@@ -160,7 +162,8 @@ export class Aggregate implements Service {
   }
 
   headerParams(tool: string, principal?: string): readonly HeaderParam[] {
-    const found = this.#toolOf(tool, principal);
+    const found =
+      this.#names.read(tool, principal) ?? this.#bareTool(tool, this.#bare.ofAny(principal, tool));
     return found?.member.service.headerParams?.(found.name, principal) ?? [];
   }
 
@@ -239,8 +242,8 @@ export class Aggregate implements Service {
     const { name } = call.params;
     const { principal } = call.peer;
     if (typeof name === 'string') await this.learnTools([name], call);
-    const found = typeof name === 'string' ? this.#toolOf(name, principal) : undefined;
-    if (!found) throw this.#unknownTool(String(name), principal);
+    const found = typeof name === 'string' ? this.#toolOf(name, viewerOf(call)) : undefined;
+    if (!found) throw this.#unknownTool(String(name), viewerOf(call));
     const result = this.#forward(found.member, call, { ...call.params, name: found.name });
     return this.#uris.hasAliases ? this.#uris.showResult(principal, found.member, await result) : result;
   }
@@ -267,14 +270,13 @@ export class Aggregate implements Service {
   }
 
   /** The tool that only one server has under this name. */
-  #bareTool(name: string, principal: string | undefined): Found | undefined {
-    const [only, another] = this.#bare.of(principal, name);
+  #bareTool(name: string, [only, another]: readonly string[]): Found | undefined {
     const member = another ? undefined : this.#roster.members.find((each) => each.name === only);
     return member && { member, name };
   }
 
-  #unknownTool(name: string, principal: string | undefined): ProtocolError {
-    const servers = this.#bare.of(principal, name);
+  #unknownTool(name: string, viewer: ListViewer): ProtocolError {
+    const servers = this.#bare.of(viewer, name);
     const names = servers.map((server) => this.#names.to({ server, name }));
     const several = names.length > 1 ? `. Several servers have it: call ${names.join(' or ')}` : '';
     return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name}${several}`);

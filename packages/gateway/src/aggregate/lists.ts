@@ -4,7 +4,7 @@ import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { deriveCall } from '../pipeline/derive-call.js';
-import type { BareNames } from './bare-names.js';
+import type { BareNames, ListViewer } from './bare-names.js';
 import { hasSkills, jointMeta } from './foreign-methods.js';
 import { ABSENT, type Absent, type AggregateMember } from './members.js';
 import { gather, type Wait } from './patience.js';
@@ -45,7 +45,7 @@ export class Lists {
       rename(member, this.#uris.showTool(principal, member, tool));
     const learn: Merging['learn'] = (member, tools, { isFirst }) => {
       const names = tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
-      this.#bare.learn(principal, member.name, names, isFirst);
+      this.#bare.learn(viewerOf(call), member.name, names, isFirst);
     };
     return this.#list(call, 'tools', this.#roster.with('tools'), present, learn);
   }
@@ -172,6 +172,11 @@ export class Lists {
       this.#owners.learn(principal, member, kind, uris, page);
     };
   }
+}
+
+/** The scopes of a token decide which servers are listed. */
+export function viewerOf({ peer, request }: Call): ListViewer {
+  return { principal: peer.principal, scopes: request?.scopes };
 }
 
 interface LateWork {

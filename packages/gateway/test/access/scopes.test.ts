@@ -37,7 +37,11 @@ function challenge(scope: string, path: string): string {
 }
 
 /** `files` has tools of its own, and `delete_one`. `mail` has `delete_one` and `send_one`. */
-async function twoKinds(access: AccessSettings, more: Build = () => {}): Promise<House> {
+async function twoKinds(
+  access: AccessSettings,
+  more: Build = () => {},
+  options: HouseOptions = {},
+): Promise<House> {
   const files = await openFar(
     (server) => {
       server.tool('write_one', { annotations: { readOnlyHint: false } }, () => 'written');
@@ -54,6 +58,7 @@ async function twoKinds(access: AccessSettings, more: Build = () => {}): Promise
     { name: 'mail' },
   );
   return openHouse([files.unit('files', { stateless: true }), mail.unit('mail', { stateless: true })], {
+    ...options,
     access,
     endpoint: { authenticate: byWrittenToken, protectedResource: PROTECTED },
   });
@@ -159,6 +164,46 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
       403,
       challenge('files:write mail:send', '/mcp'),
     ]);
+  });
+
+  it('is decided for each token of a person by the lists that it has seen: another client does not change them', async () => {
+    const house = await twoKinds({
+      servers: { mail: { all: ['mail:use'], tools: { send_one: ['mail:send'] } } },
+    });
+    const [wide, narrow] = ['ada/mail:use', 'ada/mcp:read'];
+    const list = (token: string) => house.ask('/mcp', modern(1, 'tools/list', {}, as(token)));
+    await list(wide);
+    // This one does not see the mail. The other client of the same person still does.
+    await list(narrow);
+    expect(verdict(await call(house, '/mcp', 'send_one', wide))).toEqual([
+      403,
+      challenge('mail:use mail:send', '/mcp'),
+    ]);
+    expect((await call(house, '/mcp', 'send_one', narrow)).json.error?.message).toBe(
+      'Unknown tool: send_one',
+    );
+    // After the step-up the client does not have to read a list first.
+    const more = await call(house, '/mcp', 'send_one', 'ada/mail:send+mail:use');
+    expect(more.json.result.content).toEqual([{ type: 'text', text: 'sent' }]);
+  });
+
+  it('is written down for the message of a batch that was refused', async () => {
+    const file = join(freshFolder(), 'a.jsonl');
+    const house = await twoKinds({ servers: { mail: { tools: { send_one: ['mail:send'] } } } }, undefined, {
+      audit: { file },
+    });
+    const { headers } = as('ada/');
+    const begun = await house.ask('/mcp', legacy(initialize(1, '2025-03-26'), headers));
+    const session = { ...headers, 'mcp-session-id': String(begun.headers['mcp-session-id']) };
+    const batch = [legacyCall(2, 'files__write_one'), legacyCall(3, 'mail__send_one')];
+    expect(verdict(await house.ask('/mcp', legacy(batch, session)))).toEqual([
+      403,
+      challenge('mail:send', '/mcp'),
+    ]);
+    await house.operation.close({ graceMs: 0 });
+    expect(JSON.parse(readFileSync(file, 'utf8').trim().split('\n').at(-1)!)).toMatchObject({
+      ...{ server: 'mail', tool: 'send_one', outcome: 'insufficient_scope', scopes: ['mail:send'] },
+    });
   });
 
   it('is decided for the tool behind a shortened name, also before the caller has read a list', async () => {
