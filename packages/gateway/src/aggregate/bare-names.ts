@@ -17,7 +17,11 @@ export class BareNames {
 
   /** Records a page of the tools of a server. The first page replaces the list. */
   learn(viewer: ListViewer, server: string, tools: readonly string[], isFirst: boolean): void {
-    const seen = this.#seenBy(viewer);
+    const byScopes = this.#seen.of(viewer.principal);
+    const key = keyOf(viewer.scopes);
+    const seen: SeenTools = byScopes.get(key) ?? new Map();
+    byScopes.delete(key);
+    byScopes.set(key, seen);
     if (isFirst) forget(seen, server);
     for (const tool of tools) {
       const servers = seen.get(tool) ?? new Set();
@@ -25,6 +29,9 @@ export class BareNames {
       seen.set(tool, servers.add(server));
       if (seen.size > MAX_KNOWN) seen.delete(seen.keys().next().value!);
     }
+    // What another token has seen is read again when it is missing.
+    while (byScopes.size > MAX_TOKENS || (byScopes.size > 1 && sizeOf(byScopes) > MAX_KNOWN))
+      byScopes.delete(byScopes.keys().next().value!);
   }
 
   /** No server has listed its tools for this caller. */
@@ -47,16 +54,6 @@ export class BareNames {
   forget(server: string): void {
     for (const byScopes of this.#seen.values()) for (const seen of byScopes.values()) forget(seen, server);
   }
-
-  #seenBy({ principal, scopes }: ListViewer): SeenTools {
-    const byScopes = this.#seen.of(principal);
-    const key = keyOf(scopes);
-    const seen: SeenTools = byScopes.get(key) ?? new Map();
-    byScopes.delete(key);
-    byScopes.set(key, seen);
-    if (byScopes.size > MAX_TOKENS) byScopes.delete(byScopes.keys().next().value!);
-    return seen;
-  }
 }
 
 /** The servers of each tool. */
@@ -66,11 +63,17 @@ function keyOf(scopes: readonly string[] | undefined): string {
   return scopes ? [...scopes].sort().join(' ') : '';
 }
 
+function sizeOf(byScopes: ReadonlyMap<string, SeenTools>): number {
+  let size = 0;
+  for (const seen of byScopes.values()) size += seen.size;
+  return size;
+}
+
 function forget(seen: SeenTools, server: string): void {
   for (const [tool, servers] of seen) if (servers.delete(server) && servers.size === 0) seen.delete(tool);
 }
 
-/** For each token. A name beyond this needs its prefix. */
+/** For each principal. A name beyond this needs its prefix. */
 const MAX_KNOWN = 2000;
-/** Tokens with different scopes of one principal. When one is missing, the lists are read again. */
+/** Tokens with different scopes of one principal. */
 const MAX_TOKENS = 8;

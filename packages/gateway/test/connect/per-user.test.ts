@@ -227,6 +227,47 @@ describe('the page', () => {
     expect((await visitor.send(consent)).text).toContain('is connected');
   });
 
+  it('AUTH-G-008: takes each answer of a person once: a consent, a refusal, and the way back from the login', async () => {
+    const file = join(freshFolder(), 'audit.jsonl');
+    const { us, house } = await stage({ audit: { file } });
+    const seen: URL[] = [];
+    const visitor = new Visitor();
+    visitor.resolve = (url) => {
+      seen.push(url);
+      return url;
+    };
+    const consentFor = async (sub: string) => {
+      const { url, message } = questionIn(await callAs(house, PATH, await us.tokenOf(sub), 'connect'));
+      const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(message)![1]!;
+      return visitor.send(await visitor.open(url), { code });
+    };
+    const alice = await consentFor('alice');
+    const ends = await Promise.all([visitor.send(alice), visitor.send(alice)]);
+    expect(ends.map(({ status }) => status).sort()).toEqual([200, 403]);
+    const back = seen.find(({ pathname }) => pathname === '/connect/callback/issues')!;
+    expect(back.searchParams.get('code')).toMatch(/./);
+    expect((await visitor.open(back.href)).status).toBe(400);
+    const bob = await consentFor('bob');
+    expect((await visitor.send(bob, {}, 'refuse')).status).toBe(200);
+    expect((await visitor.send(bob)).status).toBe(403);
+    expect((await visitor.send(bob, {}, 'refuse')).status).toBe(403);
+    // Another browser cannot refuse for her either.
+    const carol = await consentFor('carol');
+    expect((await new Visitor().send(carol, {}, 'refuse')).status).toBe(403);
+    expect((await visitor.send(carol)).text).toContain('issues is connected.');
+    await house.operation.close({ graceMs: 0 });
+    const steps = audited(file).filter(({ method }) => method?.startsWith('connect/'));
+    expect(
+      steps.map(({ principal, method, outcome }) => [principal?.split('|')[1], method, outcome]),
+    ).toEqual([
+      ['alice', 'connect/consent', 'ok'],
+      ['alice', 'connect/login', 'ok'],
+      ['bob', 'connect/consent', 'declined'],
+      ['carol', 'connect/consent', 'ok'],
+      ['carol', 'connect/login', 'ok'],
+    ]);
+  });
+
   it('AUTH-G-009: is refused to another person, where the authorization server of the gateway says who it is', async () => {
     const file = join(freshFolder(), 'audit.jsonl');
     const who = { account: 'mallory' };
