@@ -96,6 +96,7 @@ const LONG = [
   'test/console/hostile.test.ts',
   'test/console/keyboard.test.ts',
   'test/console/large-result.test.ts',
+  'test/console/lens.test.ts',
   'test/console/lifecycle.test.ts',
   'test/console/official-servers.test.ts',
   'test/console/narrow.test.ts',

@@ -3,9 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
+import { connectV1 } from '../support/official-v1.js';
 import { goTo } from './support/in-page.mjs';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
@@ -117,6 +118,29 @@ describeInBrowser('the page of a gateway', () => {
     expect(new URL(page.url()).hash).toBe('#/server/demo/logs?source=process');
     await page.evaluate(goTo, '#/calls?outcome=cancelled');
     await page.getByText('No call fits the filter.').waitFor();
+  }, 90_000);
+
+  it('shows how much of its limit a caller uses', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'isthmus-gateway-page-')), 'servers.json');
+    const limited = { ...demo, limits: { maxConcurrentPerCaller: 2 } };
+    writeFileSync(file, JSON.stringify({ mcpServers: { limited } }));
+    const key = 'a-key-of-the-test-0001';
+    const { link, url } = await startServe(['--config', file, '--api-key', `ci=${key}`]);
+    const { page } = await openWatched(browser, link);
+    const { client } = await connectV1({ url }, { headers: { Authorization: `Bearer ${key}` } });
+    onTestFinished(() => client.close());
+    const abort = new AbortController();
+    const { signal } = abort;
+    const calls = [1, 2, 3].map(() =>
+      client.callTool({ name: 'sleep', arguments: { ms: 60_000 } }, undefined, { signal }).catch(() => {}),
+    );
+    await page.evaluate(goTo, '#/callers');
+    const row = page.getByRole('row', { name: /^ci|^key:ci/ });
+    await row.getByText('2/2', { exact: true }).waitFor();
+    await row.getByText(/^limited 2\/2 1 waits$/).waitFor();
+    abort.abort();
+    await Promise.all(calls);
+    await row.getByText('0/2', { exact: true }).waitFor();
   }, 90_000);
 
   it('says on every screen that messages are recorded, until somebody ends it', async () => {

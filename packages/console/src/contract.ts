@@ -1000,6 +1000,13 @@ export interface CallerRow {
   readonly calls: number;
   readonly errors: number;
   readonly lastAt: EpochMs;
+  /** How many calls run and wait, of those that may run at once. Empty without a principal: these are several callers. */
+  readonly limits: readonly {
+    readonly server: string;
+    readonly running: number;
+    readonly waiting: number;
+    readonly of: number;
+  }[];
 }
 
 export interface SessionRow {

@@ -32,3 +32,4 @@ export function tooWideParts(): string[];
 export function hide(isHidden: boolean): void;
 export function addresses(links: Element[]): (string | null)[];
 export function believe(texts: readonly string[]): void;
+export function framesInLens(items: Element[]): readonly string[];

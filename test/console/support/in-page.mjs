@@ -152,3 +152,17 @@ export function believe(texts) {
     document.body.append(frame);
   }
 }
+
+/** The frames of the lens: the side, the way, what it is, and the number of its note. */
+export function framesInLens(items) {
+  return items.map((item) => {
+    const side = /, (client|server) side,/.exec(item.textContent)[1];
+    const number = item.querySelector('.note-number')?.lastChild.textContent;
+    const words = [
+      side,
+      item.querySelector('.lane-way').textContent,
+      item.querySelector('strong').textContent,
+    ];
+    return [...words, ...(number === undefined ? [] : [`#${number}`])].join(' ');
+  });
+}

@@ -64,6 +64,10 @@ export async function openServeConsole(
         const { problem, ...report } = await controlled.reload();
         return { ...report, ...(problem !== undefined && { problem }) };
       },
+      callerLimit(server) {
+        const spec = gateway.definitions.find(({ name }) => name === server);
+        return spec?.limits?.maxConcurrentPerCaller;
+      },
       settings: () => ({
         files,
         problems:

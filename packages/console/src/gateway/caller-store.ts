@@ -9,6 +9,8 @@ interface Caller {
   calls: number;
   errors: number;
   lastAt: number;
+  /** The open calls, by server. A server stays here when its calls have ended. */
+  readonly open: Map<string, number>;
 }
 
 /** Who calls, and the sessions of legacy clients: seen while the console is open. */
@@ -16,20 +18,22 @@ export class CallerStore {
   readonly #callers = new Map<string | undefined, Caller>();
   readonly #sessions = new Map<number, { row: SessionRow; readonly end: () => void }>();
 
-  began({ client }: CallRow, at: number): void {
+  began({ client, server }: CallRow, at: number): void {
     const caller = this.#of(client?.principal);
     caller.now += 1;
     caller.calls += 1;
     caller.lastAt = at;
+    if (server !== undefined) caller.open.set(server, (caller.open.get(server) ?? 0) + 1);
     if (client) caller.eras.add(client.era);
     if (client?.name !== undefined && caller.clients.size < MAX_CLIENTS)
       caller.clients.add(client.name.slice(0, 200));
   }
 
-  ended({ client, outcome }: CallRow): void {
+  ended({ client, server, outcome }: CallRow): void {
     const caller = this.#callers.get(client?.principal);
     if (!caller) return;
     caller.now -= 1;
+    if (server !== undefined) caller.open.set(server, (caller.open.get(server) ?? 1) - 1);
     if (outcome === 'error' || outcome === 'tool_error') caller.errors += 1;
   }
 
@@ -59,11 +63,13 @@ export class CallerStore {
     return session.row;
   }
 
-  all(): readonly CallerRow[] {
-    return [...this.#callers.values()].map(({ principal, clients, eras, ...counts }) => ({
+  /** `limitOf`: how many calls of one caller may run at a server at once. */
+  all(limitOf: (server: string) => number | undefined): readonly CallerRow[] {
+    return [...this.#callers.values()].map(({ principal, clients, eras, open, ...counts }) => ({
       ...(principal !== undefined && { principal }),
       ...{ clients: [...clients], eras: [...eras], ...counts },
       sessions: this.sessions().filter((session) => session.principal === principal).length,
+      limits: principal === undefined ? [] : usesOf(open, limitOf),
     }));
   }
 
@@ -83,11 +89,24 @@ export class CallerStore {
       calls: 0,
       errors: 0,
       lastAt: 0,
+      open: new Map<string, number>(),
     };
     this.#callers.set(principal, caller);
     if (this.#callers.size > MAX_CALLERS) this.#callers.delete(this.#callers.keys().next().value);
     return caller;
   }
+}
+
+/** What is open above the limit waits. */
+function usesOf(
+  open: ReadonlyMap<string, number>,
+  limitOf: (server: string) => number | undefined,
+): CallerRow['limits'] {
+  return [...open].flatMap(([server, calls]) => {
+    const of = limitOf(server);
+    if (of === undefined) return [];
+    return [{ server, running: Math.min(calls, of), waiting: Math.max(0, calls - of), of }];
+  });
 }
 
 const MAX_CALLERS = 1000;

@@ -54,7 +54,7 @@ export function gatewayHandlers(parts: GatewayParts): Handlers {
       const now = Date.now();
       return series.view(server, from ?? now - 3_600_000, now);
     },
-    'GET callers': () => callers.all(),
+    'GET callers': () => callers.all((server) => view.callerLimit(server)),
     'GET sessions': () => callers.sessions(),
     'DELETE sessions/:id'({ segments: [id], visitor }) {
       const { server, client = 'a client' } = callers.endSession(

@@ -35,6 +35,8 @@ export interface GatewayView {
   stop(name: string): Promise<void>;
   start(name: string): Promise<void>;
   reload(): Promise<Reloaded>;
+  /** How many calls of one caller may run at a server at once. Undefined: there is no such limit. */
+  callerLimit(server: string): number | undefined;
   settings(): Omit<SettingsView, 'console'>;
   /** Log lines: the last ones, then those that come, until the signal. */
   logs(signal: AbortSignal): AsyncIterable<Omit<LogRow, 'number'>>;

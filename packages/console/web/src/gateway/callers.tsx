@@ -5,7 +5,7 @@ import { Button } from '../parts/controls.js';
 import { Era } from '../parts/era.js';
 import { age, count, percent } from '../parts/format.js';
 import { Head, Panel, Wide } from '../parts/layout.js';
-import { Empty, Problem } from '../parts/states.js';
+import { Badge, Empty, Problem } from '../parts/states.js';
 import { plain } from '../parts/text.js';
 import { to } from '../state/route.js';
 import { may } from '../state/session.js';
@@ -59,34 +59,47 @@ function CallerTable({ callers }: { readonly callers: readonly CallerRow[] }) {
             <th class="num">now</th>
             <th class="num">calls</th>
             <th class="num">errors</th>
+            <th title="Calls that run, of those that may run at once (maxConcurrentPerCaller)">limits</th>
             <th class="num">last</th>
           </tr>
         </thead>
         <tbody>
-          {callers.map(({ principal, clients, eras, sessions, now: running, calls, errors, lastAt }) => (
-            <tr key={principal ?? ''}>
-              <th scope="row">
-                {principal === undefined ? (
-                  <span class="soft">not authenticated</span>
-                ) : (
-                  plain(principal, 100)
-                )}
-              </th>
-              <td>{clients.map((client) => plain(client, 60)).join(', ') || '—'}</td>
-              <td>
-                <span class="dots">
-                  {eras.map((era) => (
-                    <Era key={era} era={era} />
+          {callers.map(
+            ({ principal, clients, eras, sessions, now: running, calls, errors, lastAt, limits }) => (
+              <tr key={principal ?? ''}>
+                <th scope="row">
+                  {principal === undefined ? (
+                    <span class="soft">not authenticated</span>
+                  ) : (
+                    plain(principal, 100)
+                  )}
+                </th>
+                <td>{clients.map((client) => plain(client, 60)).join(', ') || '—'}</td>
+                <td>
+                  <span class="dots">
+                    {eras.map((era) => (
+                      <Era key={era} era={era} />
+                    ))}
+                  </span>
+                </td>
+                <td class="num">{sessions}</td>
+                <td class="num">{running}</td>
+                <td class="num">{count(calls)}</td>
+                <td class="num">{calls === 0 ? '—' : percent(errors / calls)}</td>
+                <td>
+                  {limits.length === 0 && '—'}
+                  {limits.map(({ server, running, waiting, of }) => (
+                    <div key={server} class="nowrap">
+                      {plain(server, 40)}{' '}
+                      <Badge kind={running === of ? 'warn' : 'soft'}>{`${running}/${of}`}</Badge>
+                      {waiting > 0 && ` ${waiting} ${waiting === 1 ? 'waits' : 'wait'}`}
+                    </div>
                   ))}
-                </span>
-              </td>
-              <td class="num">{sessions}</td>
-              <td class="num">{running}</td>
-              <td class="num">{count(calls)}</td>
-              <td class="num">{calls === 0 ? '—' : percent(errors / calls)}</td>
-              <td class="num">{lastAt === 0 ? '—' : age(now.value - lastAt)}</td>
-            </tr>
-          ))}
+                </td>
+                <td class="num">{lastAt === 0 ? '—' : age(now.value - lastAt)}</td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </Wide>

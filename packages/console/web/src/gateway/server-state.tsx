@@ -5,7 +5,7 @@ import { Era } from '../parts/era.js';
 import { clock, count, exact, plural, since, size, span } from '../parts/format.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
-import { plain, Text } from '../parts/text.js';
+import { OptionName, plain, Text } from '../parts/text.js';
 import { likelyIn } from '../screens/overview/failed.js';
 import { status } from '../state/store.js';
 import { now } from '../state/time.js';
@@ -68,7 +68,9 @@ export function ServerState({ name }: { readonly name: string }) {
           <dl class="facts">
             {Object.entries(limits).map(([limit, value]) => (
               <div key={limit}>
-                <dt>{limit}</dt>
+                <dt>
+                  <OptionName of={limit} />
+                </dt>
                 <dd>{count(value)}</dd>
               </div>
             ))}

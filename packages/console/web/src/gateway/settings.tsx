@@ -3,7 +3,7 @@ import type { SettingsView } from '../../../src/contract.js';
 import { ask } from '../api.js';
 import { Head, Panel } from '../parts/layout.js';
 import { Loading, Problem } from '../parts/states.js';
-import { plain, Text } from '../parts/text.js';
+import { OptionName, plain, Text } from '../parts/text.js';
 import { status } from '../state/store.js';
 
 /** The configuration as it was taken over. Values of variables and headers are never here. */
@@ -88,9 +88,11 @@ export function Settings() {
               </div>
               {others.map(([option, value]) => (
                 <div key={option}>
-                  <dt>{plain(option, 60)}</dt>
+                  <dt>
+                    <OptionName of={option} />
+                  </dt>
                   <dd>
-                    <Text of={typeof value === 'string' ? value : JSON.stringify(value)} max={600} />
+                    <Text of={inWords(value)} max={600} />
                   </dd>
                 </div>
               ))}
@@ -100,6 +102,16 @@ export function Settings() {
       })}
     </div>
   );
+}
+
+/** `maxConcurrent 4 · maxQueue 10`. What is nested deeper stays JSON. */
+function inWords(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(', ');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${typeof each === 'string' ? each : JSON.stringify(each)}`)
+    .join(' · ');
 }
 
 function isEmpty(value: unknown): boolean {

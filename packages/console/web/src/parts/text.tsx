@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 
 /** Control, direction and invisible characters, and halves of surrogate pairs: they can make a text look like another one. */
@@ -30,6 +31,17 @@ export function Text({ of, max = MAX }: { readonly of: string; readonly max?: nu
 export function plain(text: string, max = 200): string {
   const cut = text.length > max ? `${text.slice(0, max)}…` : text;
   return cut.replace(ODD, (character) => `[${codeOf(character)}]`);
+}
+
+/** The name of an option. A narrow column breaks it between its words. */
+export function OptionName({ of }: { readonly of: string }) {
+  const words = plain(of, 60).split(/(?<=[a-z])(?=[A-Z])/);
+  return words.map((word, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {word}
+    </Fragment>
+  ));
 }
 
 function pieces(text: string) {
