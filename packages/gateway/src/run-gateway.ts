@@ -4,6 +4,7 @@ import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { events } from '@isthmus/sdk/internal/events.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { Logger } from 'pino';
+import { auditEntry } from './audit/audit-entry.js';
 import { type AuditOptions, openAudit } from './audit/open-audit.js';
 import { MemberDesk, type OperatorRequest } from './cluster/member-desk.js';
 import {
@@ -61,6 +62,8 @@ export interface ConsoleSource {
   warnings(): readonly string[];
   /** Writes down what a person did in the console. */
   note(line: string): void;
+  /** Writes down in the audit log that a person came in, or was refused. */
+  entered(who: string | undefined, address: string): void;
 }
 
 export interface OpenedConsole {
@@ -236,6 +239,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
           redactor,
           warnings: () => inForce,
           note: (line) => log.info({ event: 'console' }, line),
+          entered: (who, address) => audit && auditEntry(audit, who, address),
         })),
   );
   let control: Control | undefined;

@@ -38,7 +38,7 @@ export async function openServeConsole(
   source: ConsoleSource,
   options: ServeConsoleOptions,
 ): Promise<OpenedConsole> {
-  const { gateway, controlled, live, redactor, warnings, note } = source;
+  const { gateway, controlled, live, redactor, warnings, note, entered } = source;
   const { files, auth, mayRecord } = options;
   const console = await openGatewayConsole({
     host: options.host,
@@ -92,6 +92,7 @@ export async function openServeConsole(
       clean: (text) => (/^\s*[{[]/.test(text) ? redactor.json(text) : redactor.text(text)),
       mayRecord,
       note,
+      entered,
     },
   });
   live.watch(watcherFor(console, (text) => redactor.text(text)));

@@ -1,12 +1,14 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AccessPolicy } from '../../../gateway/src/access/access-policy.js';
 import { AUDIENCE, openAuthority } from '../../../gateway/test/support/auth.js';
+import { openHouse } from '../../../gateway/test/support/secured-gateway.js';
 import { checkConsoleAddress, toConsoleAddress } from '../../src/console/console-address.js';
 import { collectKeyLevel, collectScopeLevel } from '../../src/console/console-levels.js';
 import { readConsoleSignIn } from '../../src/console/console-sign-in.js';
+import { openServeConsole } from '../../src/console/serve-console.js';
 import type { ServeCommandOptions } from '../../src/serve/serve-options.js';
 
 const at = { host: '127.0.0.1', port: 0 };
@@ -92,6 +94,45 @@ describe('an operator without a link', () => {
   it.each(['ops', 'ops=', 'ops=admin', '=act'])('has a name and a level: %s is refused', (text) => {
     expect(() => collectKeyLevel(text)).toThrow('It must be NAME=look');
   });
+});
+
+it('who came into the console, and who was refused, is in the audit log; never what was given', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'isthmus-')), 'audit.jsonl');
+  const signIn = read({ apiKey: ['ops=0123456789abcdef-ops'], consoleKey: collectKeyLevel('ops=act') });
+  const house = await openHouse([], {
+    audit: { file },
+    openConsole: (source) =>
+      openServeConsole(source, { signIn, mayRecord: false, files: [], auth: [], hasPrincipals: true }),
+  });
+  const { url } = await house.operation.console('look');
+  const enter = async (given: object) => {
+    const answer = await fetch(new URL('api/enter', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(given),
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  const link = url.split('#enter=')[1]!;
+  expect(await enter({ apiKey: '0123456789abcdef-ops' })).toBe(200);
+  expect(await enter({ apiKey: '0123456789abcdef-ci' })).toBe(401);
+  expect(await enter({ link })).toBe(200);
+  await house.operation.close({ graceMs: 0 });
+  const text = readFileSync(file, 'utf8');
+  const lines: Record<string, unknown>[] = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ time: _time, correlationId: _id, ...line }) => line)).toEqual([
+    { principal: 'key:ops', remote: '127.0.0.1', method: 'console/enter', outcome: 'ok' },
+    {
+      ...{ remote: '127.0.0.1', method: 'console/enter', outcome: 'unauthenticated' },
+      error: 'This key or token does not open the console',
+    },
+    { principal: 'console-1', remote: '127.0.0.1', method: 'console/enter', outcome: 'ok' },
+  ]);
+  for (const secret of ['0123456789abcdef', link]) expect(text).not.toContain(secret);
 });
 
 describe('the address of the console', () => {

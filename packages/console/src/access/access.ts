@@ -23,6 +23,8 @@ export interface AccessControlOptions {
   readonly authenticate?:
     | ((given: { apiKey?: string; jwt?: string }) => Promise<Visitor | undefined>)
     | undefined;
+  /** A person came in, or was refused: then it is not known who that is. */
+  onEntry?(who: string | undefined, address: string): void;
   /** A person with a key has asked for something. */
   onVisit?(): void;
   /** A link was used a second time: the first use may have been that of somebody else. */
@@ -59,6 +61,7 @@ export class AccessControl {
   /** Exchanges what was given for a session. Throws a `ConsoleError` when it is refused. */
   async enter(given: EnterRequest, source: RequestSource = NOWHERE): Promise<Entered> {
     const visitor = await this.#visitorOf(given, source);
+    this.#options.onEntry?.(visitor.who, source.address);
     const key = randomBytes(32).toString('base64url');
     this.#sweep();
     const until = this.#visits.add(digest(key), visitor);
@@ -98,6 +101,7 @@ export class AccessControl {
     });
     if (visitor) return visitor;
     this.#tries.fail(source);
+    this.#options.onEntry?.(undefined, source.address);
     throw new ConsoleError(401, 'UNAUTHORIZED', 'This key or token does not open the console', {
       hint: 'isthmus console prints a link for the user who runs the gateway',
     });

@@ -54,6 +54,8 @@ export interface GatewayView {
   readonly mayRecord: boolean;
   /** Writes down what a person did. */
   note(line: string): void;
+  /** A person came in, or was refused: then it is not known who that is. */
+  entered?(who: string | undefined, address: string): void;
 }
 
 /** A moment in the life of the processes of a server. */

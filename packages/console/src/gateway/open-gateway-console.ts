@@ -107,6 +107,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const access = new AccessControl({
     clock,
     onVisit: () => attention.drawn(),
+    onEntry: (who, address) => view.entered?.(who, address),
     authenticate: options.signIn?.authenticate,
     onSecondUse: (who) => view.note(`a link of ${who} to the console was used twice`),
   });

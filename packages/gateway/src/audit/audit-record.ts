@@ -31,7 +31,7 @@ export interface AuditRecord {
   readonly clientId: string | undefined;
   readonly remote: string | undefined;
   readonly server: string | undefined;
-  /** Of the call; `connect/identity`, `connect/consent` and `connect/login` for a page at which a caller logs in to a server. */
+  /** Of the call; `connect/identity`, `connect/consent` and `connect/login` for a page at which a caller logs in to a server; `console/enter`. */
   readonly method: string | undefined;
   readonly tool: string | undefined;
   readonly prompt: string | undefined;
