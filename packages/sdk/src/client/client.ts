@@ -124,12 +124,34 @@ export class Client implements AsyncDisposable {
   async startTask(name: string, args?: JsonObject, options: StartTaskOptions = {}): Promise<TaskHandle> {
     if (typeof name !== 'string') throw wrongForm('startTask(name, args, options)', name);
     const { ttlMs, ...callOptions } = options;
-    const task = hasLegacyToolTasks(this.server) ? { task: ttlMs === undefined ? {} : { ttl: ttlMs } } : {};
-    const params: JsonObject = { name, ...(args && { arguments: args }), ...task };
-    const answer = await this.#call('tools/call', params, callOptions);
+    const params: JsonObject = { name, ...(args && { arguments: args }) };
+    const answer = await this.#startTask(params, ttlMs === undefined ? {} : { ttl: ttlMs }, callOptions);
     const created = createdTask(answer);
     const calls = this.#taskCalls(name);
     return new TaskHandle(calls, created ?? { result: await calls.check(answer) });
+  }
+
+  /** TASK-L-006: only a tool that allows it is called as a task, so the list of tools is read if it was not. */
+  async #startTask(params: JsonObject, task: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const name = String(params['name']);
+    const asTask = () => this.#call('tools/call', { ...params, task }, options);
+    if (!hasLegacyToolTasks(this.server)) return this.#call('tools/call', params, options);
+    if (this.#outputs.taskSupport(name) === undefined) await this.#readTools(options);
+    const support = this.#outputs.taskSupport(name);
+    if (support === 'required' || support === 'optional') return asTask();
+    try {
+      return await this.#call('tools/call', params, options);
+    } catch (error) {
+      // The tool is not listed, and its error says that it runs as a task.
+      if (support === undefined && wantsTask(error, this.server)) return asTask();
+      throw error;
+    }
+  }
+
+  /** Without the list, tools are called plainly. */
+  async #readTools({ signal, timeoutMs }: CallOptions): Promise<void> {
+    const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    await this.listTools(options).catch(() => {});
   }
 
   /** A task of the server by its id, also if an earlier connection or another process has started it. */
@@ -283,7 +305,7 @@ export class Client implements AsyncDisposable {
     const isForTask =
       method === 'tools/call' ? connection && hasTasks(connection.server) : isTaskMethod(method);
     const call = toCall(method, params, options, session.timeoutMs, onRound, isForTask === true);
-    if (tool !== undefined && this.#outputs.isOnlyTask(tool)) {
+    if (tool !== undefined && this.#outputs.taskSupport(tool) === 'required') {
       return this.#runAsTask(tool, { ...params, task: {} }, options);
     }
     let result: JsonObject;
@@ -294,7 +316,8 @@ export class Client implements AsyncDisposable {
         // Not through `session.call`, for the same reason.
         result = await connection.call(call);
       } catch (error) {
-        if (tool !== undefined && wantsTask(error, connection.server)) {
+        const isAllowed = tool !== undefined && this.#outputs.taskSupport(tool) !== 'forbidden';
+        if (isAllowed && wantsTask(error, connection.server)) {
           return this.#runAsTask(tool, { ...params, task: {} }, options);
         }
         result = await session.again(error, call, connection, began);

@@ -3,21 +3,22 @@ import { type Checked, compileJsonSchema } from '../schema/json-schema.js';
 import { checkJsonSchema } from '../schema/json-schema-shape.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
+type TaskSupport = 'required' | 'optional' | 'forbidden';
+
 /** Checks results against the output schemas of the tools that were listed. */
 export class OutputChecks {
   #checks: Map<string, Check> | undefined;
-  /** Tools of 2025-11-25 that run only as tasks. */
-  #onlyTasks: Set<string> | undefined;
+  /** How the listed tools of a server of 2025-11-25 run as tasks. */
+  #tasks: Map<string, TaskSupport> | undefined;
 
   /** Learns from a page of `tools/list`. A tool with an unusable schema is not checked (JSCH-006). */
   learn(result: JsonObject): void {
     for (const tool of Array.isArray(result['tools']) ? result['tools'] : []) {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') continue;
       const { execution } = tool;
-      if (isJsonObject(execution) && execution['taskSupport'] === 'required') {
-        this.#onlyTasks ??= new Set();
-        this.#onlyTasks.add(tool['name']);
-      } else this.#onlyTasks?.delete(tool['name']);
+      const support = isJsonObject(execution) ? execution['taskSupport'] : undefined;
+      this.#tasks ??= new Map();
+      this.#tasks.set(tool['name'], support === 'required' || support === 'optional' ? support : 'forbidden');
       const schema = tool['outputSchema'];
       if (isJsonObject(schema) && checkJsonSchema(schema) === undefined) {
         this.#checks ??= new Map();
@@ -28,12 +29,12 @@ export class OutputChecks {
 
   forget(): void {
     this.#checks = undefined;
-    this.#onlyTasks = undefined;
+    this.#tasks = undefined;
   }
 
-  /** TASK-L-009: whether the server runs the tool only as a task, by the last list. */
-  isOnlyTask(name: string): boolean {
-    return this.#onlyTasks?.has(name) ?? false;
+  /** TASK-L-006, TASK-L-009: whether the tool may, must or must not be called as a task. Undefined: it was not listed. */
+  taskSupport(name: string): TaskSupport | undefined {
+    return this.#tasks?.get(name);
   }
 
   /** Rejects if the result does not fit. Undefined: there is nothing to check. */

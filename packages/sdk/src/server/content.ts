@@ -17,11 +17,18 @@ import { blockFlaw, isBlock, refuseContent, refuseMisspelledBlock } from './cont
 export function toToolResult(value: unknown, tool: string): JsonObject {
   if (value === undefined) return { content: [] };
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] };
-  if (isToolResult(value, tool)) return withContent(value);
+  if (isToolResult(value, tool)) return withContent(asResult(value));
   if (isBlock(value)) return { content: [value] };
   if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) return { content: value };
   refuseMisspelledBlock(value, tool);
   return { ...structured(value) };
+}
+
+/** TASK-M-082: a handler that returns the answer of another server does not begin a task with it. */
+function asResult(value: JsonObject): JsonObject & Partial<CallToolResult> {
+  if (value['resultType'] !== 'task') return value;
+  const { resultType, ...result } = value;
+  return result;
 }
 
 /** TOOL-014: a result without blocks gets its structured content as text, for clients that read only text. */

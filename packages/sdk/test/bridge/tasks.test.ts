@@ -232,6 +232,15 @@ describe('row 21: tasks', () => {
     },
   );
 
+  it('of a legacy server are never listed by the bridge, so it reads no cursor of the server (TASK-L-071)', async () => {
+    const capabilities = { ...CAN_TASKS, tasks: { ...CAN_TASKS.tasks, list: {} } };
+    const { near, far } = await bridgeTo('legacy', { capabilities, foreign: /tasks\/list/ });
+    const client = await near.legacy();
+    client.request('list', 'tasks/list', { cursor: 'page 2' });
+    expect(await client.next()).toMatchObject({ error: { code: -32601 } });
+    expect(await far.rest()).toEqual([]);
+  });
+
   it('of a modern server are declared for clients that take one, and for legacy clients (TASK-M-003)', async () => {
     const { near, far } = await bridgeTo('modern', { capabilities: { tools: {}, extensions: TASKS } });
     const declared = async (client: NearClient) => {

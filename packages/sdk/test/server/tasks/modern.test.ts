@@ -106,7 +106,7 @@ describe('a task of the modern era', () => {
     expect(Object.keys(failed)).not.toContain('result');
   });
 
-  it('asks with keys that are never used again, and goes on with each answer (TASK-M-032, TASK-M-040 … TASK-M-048)', async () => {
+  it('asks with keys that are never used again, and goes on with each answer (TASK-M-032, TASK-M-040, TASK-M-044 … TASK-M-046, TASK-M-048)', async () => {
     const server = taskServer();
     server.tool('ask', { task: 'allowed' }, async (_args, ctx) => {
       const both = await Promise.all([ctx.elicit(form), ctx.elicit(form)]);
