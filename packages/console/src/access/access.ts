@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { CredentialState } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { AccessLevel, Entered, EnterRequest } from '../contract.js';
 import { ConsoleError } from '../http/console-error.js';
+import { ConsoleSessions } from './console-sessions.js';
 import { type RequestSource, TryLimit } from './try-limit.js';
-import { Visits } from './visits.js';
 
 /** A person, and what that person may do. */
 export interface Visitor {
@@ -39,13 +39,13 @@ export class AccessControl {
   readonly #clock: Clock;
   readonly #options: AccessControlOptions;
   readonly #links = new Map<string, Link>();
-  readonly #visits: Visits;
+  readonly #sessions: ConsoleSessions;
   readonly #tries: TryLimit;
 
   constructor(options: AccessControlOptions = {}) {
     this.#clock = options.clock ?? systemClock;
     this.#options = options;
-    this.#visits = new Visits(this.#clock);
+    this.#sessions = new ConsoleSessions(this.#clock);
     this.#tries = new TryLimit(this.#clock);
   }
 
@@ -64,25 +64,25 @@ export class AccessControl {
     this.#options.onEntry?.(visitor.who, source.address);
     const key = randomBytes(32).toString('base64url');
     this.#sweep();
-    const until = this.#visits.add(digest(key), visitor);
+    const until = this.#sessions.add(digest(key), visitor);
     this.#options.onVisit?.();
     return { key, who: visitor.who, levels: visitor.levels, until };
   }
 
   /** The visitor with this session key. Undefined: the key is unknown, or has ended. */
   async visitorWith(key: string | undefined): Promise<Visitor | undefined> {
-    const visitor = key === undefined ? undefined : await this.#visits.use(digest(key));
+    const visitor = key === undefined ? undefined : await this.#sessions.use(digest(key));
     if (visitor) this.#options.onVisit?.();
     return visitor;
   }
 
   /** Calls back when the session ends. A stream keeps its session in use, so only the end of its life counts. */
   onEnd(key: string, callback: () => void): () => void {
-    return this.#visits.onEnd(digest(key), callback);
+    return this.#sessions.onEnd(digest(key), callback);
   }
 
   leave(key: string): void {
-    this.#visits.end(digest(key));
+    this.#sessions.end(digest(key));
   }
 
   async #visitorOf(given: EnterRequest, source: RequestSource): Promise<Visitor> {

@@ -12,14 +12,14 @@ export interface PeerRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly caller: PeerCaller;
   /** How much the other member does for it. Default: it serves what it has. */
-  readonly as?: PeerErrand;
+  readonly as?: ServeAs;
 }
 
 /**
  * - `client`: it serves the request as if the client had sent it there.
  * - `last`: it ends, and serves the request in a session that it cannot release yet, because a call of it still runs.
  */
-export type PeerErrand = 'client' | 'last';
+export type ServeAs = 'client' | 'last';
 
 /** Whom the sending member has found the client to be. The other member relies on it. */
 export interface PeerCaller {

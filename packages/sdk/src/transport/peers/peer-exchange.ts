@@ -8,7 +8,7 @@ import {
   type HttpStream,
 } from '../http-server/exchange/exchange.js';
 import type { NodeExchange } from '../http-server/exchange/node-exchange.js';
-import { NOT_HERE, PEER_HEADER, type PeerCaller, type PeerErrand, type PeerRequest } from './envelope.js';
+import { NOT_HERE, PEER_HEADER, type PeerCaller, type PeerRequest, type ServeAs } from './envelope.js';
 
 /** A request that another member has handed on: the request is that of its client, the answer goes to the member. */
 export class PeerExchange implements HttpExchange {
@@ -44,7 +44,7 @@ export class PeerExchange implements HttpExchange {
   }
 
   /** See `PeerRequest`. */
-  get as(): PeerErrand | undefined {
+  get as(): ServeAs | undefined {
     return this.#request.as;
   }
 

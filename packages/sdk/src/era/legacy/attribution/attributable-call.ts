@@ -5,10 +5,10 @@ import type { SessionCalls } from './session-calls.js';
 import { lingerMs } from './suspects.js';
 
 /** What is known of a call before it begins. */
-export type Entrant = Pick<OutgoingCall, 'method' | 'params' | 'behalf' | 'timeoutMs' | 'signal'>;
+export type NewCall = Pick<OutgoingCall, 'method' | 'params' | 'behalf' | 'timeoutMs' | 'signal'>;
 
 /** What is called. Made when it is needed: most servers never ask. */
-export function keyOf({ method, params }: Entrant): string {
+export function keyOf({ method, params }: NewCall): string {
   return `${method} ${String(params['name'] ?? params['uri'])}`;
 }
 
@@ -20,7 +20,7 @@ export class AttributableCall implements Slotted {
   /** Who is asked: the client that the call is made for, or the caller itself. */
   readonly owner: object;
   readonly caller: object;
-  readonly #call: Entrant;
+  readonly #call: NewCall;
   /** Its request, which is told when the call begins to wait for a user, and when the server goes on with it. */
   request: { rest(): void; resume(): void; readonly call: OutgoingCall } | undefined = undefined;
   /** When it began, calls of this key were known or suspected to ask. */
@@ -45,7 +45,7 @@ export class AttributableCall implements Slotted {
   readonly #calls: SessionCalls;
 
   /** It begins now. */
-  constructor(calls: SessionCalls, caller: object, call: Entrant, alone: boolean) {
+  constructor(calls: SessionCalls, caller: object, call: NewCall, alone: boolean) {
     calls.begun += 1;
     this.at = calls.begun;
     this.owner = call.behalf?.owner ?? caller;

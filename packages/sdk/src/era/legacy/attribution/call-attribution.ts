@@ -1,7 +1,7 @@
 import type { Clock } from '../../../async/clock.js';
 import type { IsthmusError } from '../../../errors.js';
 import type { QuestionPolicy } from '../../client-dialect-context.js';
-import { AttributableCall, type Entrant } from './attributable-call.js';
+import { AttributableCall, type NewCall } from './attributable-call.js';
 import { type Attribution, attributeNow } from './attribution.js';
 import type { CallTurns } from './call-turns.js';
 import type { GivenUpCalls } from './given-up-calls.js';
@@ -33,7 +33,7 @@ export class CallAttribution {
   }
 
   /** Begins a call: at once, or, if it is known to ask, when it is its turn. */
-  begin(caller: object, call: Entrant): AttributableCall | Promise<AttributableCall> {
+  begin(caller: object, call: NewCall): AttributableCall | Promise<AttributableCall> {
     if (this.#turns.runsAlone(call)) return this.#turns.enter(caller, call);
     return new AttributableCall(this.#calls, caller, call, false);
   }

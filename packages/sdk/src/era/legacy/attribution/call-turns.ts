@@ -1,5 +1,5 @@
 import type { IsthmusError } from '../../../errors.js';
-import { AttributableCall, type Entrant, keyOf } from './attributable-call.js';
+import { AttributableCall, keyOf, type NewCall } from './attributable-call.js';
 import type { SessionCalls } from './session-calls.js';
 import { mayGoAway } from './suspects.js';
 import { WaitingLine } from './waiting-line.js';
@@ -18,14 +18,14 @@ export class CallTurns {
   }
 
   /** Whether calls like this one run alone: others that run alone wait for them. */
-  runsAlone(call: Entrant): boolean {
+  runsAlone(call: NewCall): boolean {
     const { policy, history } = this.#calls;
     if (policy === 'queue') return true;
     return policy === 'adaptive' && !history.isEmpty && history.asks(keyOf(call));
   }
 
   /** Begins a call that runs alone: at once, or when it is its turn. The wait counts against the call's own timeout. */
-  enter(caller: object, call: Entrant): AttributableCall | Promise<AttributableCall> {
+  enter(caller: object, call: NewCall): AttributableCall | Promise<AttributableCall> {
     const owner = call.behalf?.owner ?? caller;
     return this.#hasToWait(owner) ? this.#wait(caller, owner, call) : this.#begin(caller, call, true);
   }
@@ -76,7 +76,7 @@ export class CallTurns {
     this.#line.refuse(error, caller);
   }
 
-  #wait(caller: object, owner: object, call: Entrant): Promise<AttributableCall> {
+  #wait(caller: object, owner: object, call: NewCall): Promise<AttributableCall> {
     const { policy, history } = this.#calls;
     const { behalf, timeoutMs, signal } = call;
     const key = keyOf(call);
@@ -101,7 +101,7 @@ export class CallTurns {
     return this.#line.join<AttributableCall>(waiting, tryGo, isStrict ? undefined : overdueMs);
   }
 
-  #begin(caller: object, call: Entrant, alone: boolean): AttributableCall {
+  #begin(caller: object, call: NewCall, alone: boolean): AttributableCall {
     const begun = new AttributableCall(this.#calls, caller, call, alone);
     if (alone && this.#calls.policy === 'adaptive') this.holdOthers(begun, ALONE_MS);
     return begun;

@@ -2,7 +2,7 @@ import { createDeferred } from '../../../async/deferred.js';
 import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine, encodeMessage } from '../../../wire/codec.js';
 import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
-import type { PeerErrand, PeerRequest } from '../../peers/envelope.js';
+import type { PeerRequest, ServeAs } from '../../peers/envelope.js';
 import type { PeerAnswerSink, PeerCall, PeerClient, PeerFailure } from '../../peers/peer-client.js';
 import {
   type AdmittedRequest,
@@ -29,7 +29,7 @@ export interface ForwardedRequest {
 
 export interface ForwardOptions {
   /** See `PeerRequest`. */
-  readonly as?: PeerErrand | undefined;
+  readonly as?: ServeAs | undefined;
   /** Called when the answer begins. */
   readonly onBegin?: () => void;
 }
@@ -63,7 +63,7 @@ export function forwardRequest(
 function toPeerRequest(
   service: string,
   { exchange, principal, grant }: AdmittedRequest,
-  as: PeerErrand | undefined,
+  as: ServeAs | undefined,
 ): PeerRequest {
   const { headers } = exchange.facts();
   const kept: Record<string, string> = {};

@@ -3,7 +3,7 @@ import { createDeferred } from '../../../async/deferred.js';
 import { type Cluster, PEER_PROTOCOL } from '../../../cluster/cluster.js';
 import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine } from '../../../wire/codec.js';
-import type { PeerErrand } from '../../peers/envelope.js';
+import type { ServeAs } from '../../peers/envelope.js';
 import type { PeerFailure } from '../../peers/peer-client.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
@@ -30,7 +30,7 @@ export class Handover {
   }
 
   /** Undefined: the request was answered. A failure: nothing was sent to the client. */
-  async to(member: Member, whole: WholeRequest, as?: PeerErrand): Promise<PeerFailure | undefined> {
+  async to(member: Member, whole: WholeRequest, as?: ServeAs): Promise<PeerFailure | undefined> {
     if (member.protocol !== PEER_PROTOCOL) {
       const why = `it speaks version ${member.protocol} of the protocol between members`;
       return { kind: 'unreachable', why };
@@ -70,7 +70,7 @@ export class Handover {
   }
 
   /** The same, with a second attempt. A member that refuses connections twice in a row is dead. */
-  async twice(member: Member, whole: WholeRequest, as?: PeerErrand): Promise<PeerFailure | undefined> {
+  async twice(member: Member, whole: WholeRequest, as?: ServeAs): Promise<PeerFailure | undefined> {
     const first = await this.to(member, whole, as);
     if (first?.kind !== 'refused') return first;
     await this.pause(FIRST_PAUSE_MS);

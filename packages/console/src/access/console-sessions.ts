@@ -2,9 +2,9 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Visitor } from './access.js';
 
 /** Who is in: sessions by the digest of their key. */
-export class Visits {
+export class ConsoleSessions {
   readonly #clock: Clock;
-  readonly #all = new Map<string, Visit>();
+  readonly #all = new Map<string, ConsoleSession>();
   #isReviewDue = false;
 
   constructor(clock: Clock) {
@@ -46,7 +46,7 @@ export class Visits {
     for (const callback of session?.onEnd ?? []) callback();
   }
 
-  #find(digest: string): Visit | undefined {
+  #find(digest: string): ConsoleSession | undefined {
     const session = this.#all.get(digest);
     if (!session) return undefined;
     const now = this.#clock.now();
@@ -56,7 +56,7 @@ export class Visits {
     return undefined;
   }
 
-  async #isGood(digest: string, { visitor }: Visit): Promise<boolean> {
+  async #isGood(digest: string, { visitor }: ConsoleSession): Promise<boolean> {
     if (!visitor.standing) return true;
     let standing: string;
     try {
@@ -90,7 +90,7 @@ export class Visits {
     const counts = new Map<string, number>();
     for (const { visitor } of this.#all.values()) counts.set(visitor.who, (counts.get(visitor.who) ?? 0) + 1);
     const most = Math.max(...counts.values());
-    let oldest: [string, Visit] | undefined;
+    let oldest: [string, ConsoleSession] | undefined;
     for (const entry of this.#all)
       if (counts.get(entry[1].visitor.who) === most && (!oldest || entry[1].usedAt < oldest[1].usedAt))
         oldest = entry;
@@ -98,7 +98,7 @@ export class Visits {
   }
 }
 
-interface Visit {
+interface ConsoleSession {
   readonly visitor: Visitor;
   readonly until: number;
   usedAt: number;
