@@ -98,6 +98,45 @@ describeInBrowser('the page and official servers', () => {
     await expect.poll(roots, { interval: 300 }).toContain('file:///srv/elsewhere');
   }, 60_000);
 
+  it('listens on after the process was replaced, and says why a subscription has ended (modern, S17)', async () => {
+    const page = await open(V2);
+    await page.evaluate(goTo, '#/listens');
+    const cards = page.locator('section').filter({ hasText: 'subscriptions/listen' });
+    const news = page.getByText('the list of tools has changed');
+    await page.getByRole('button', { name: 'Listen', exact: true }).click();
+    await cards.getByText(/^open for/).waitFor();
+    const toggle = async (on: boolean) => {
+      await toTool(page, 'toggle');
+      await page.getByRole('combobox', { name: /^on\b/ }).selectOption(String(on));
+      await call(page);
+      await result(page).getByText('✓ ok').waitFor();
+      await page.evaluate(goTo, '#/listens');
+    };
+    await toggle(true);
+    await expect.poll(() => news.count()).toBe(1);
+    await page.evaluate(goTo, '#/');
+    const pid = async () =>
+      page
+        .getByRole('main')
+        .getByText(/^pid \d+$/)
+        .innerText();
+    const before = await pid();
+    process.kill(Number(before.slice(4)), 'SIGKILL');
+    // The subscription starts another process by itself, and goes on with it.
+    await expect.poll(pid).not.toBe(before);
+    await toggle(false);
+    await expect.poll(() => news.count()).toBe(2);
+    await cards.getByText(/^open for/).waitFor();
+    await page.evaluate(goTo, '#/');
+    await page.getByRole('button', { name: 'Connect again' }).click();
+    await page.evaluate(goTo, '#/listens');
+    await cards.getByText('ended: its connection was closed').waitFor();
+    await page.getByRole('button', { name: 'Listen', exact: true }).click();
+    await expect.poll(() => cards.count()).toBe(2);
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await cards.getByText('ended: it was ended here').waitFor();
+  }, 60_000);
+
   it('completes an argument of a prompt, also by the value of another one (legacy)', async () => {
     const page = await open(EVERYTHING);
     await page.getByRole('link', { name: /^Prompts/ }).click();

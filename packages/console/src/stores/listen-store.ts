@@ -9,12 +9,12 @@ import { Announcer } from './announcer.js';
 /** The subscriptions of the page, also those that have ended. */
 export class ListenStore {
   readonly changes = new Announcer<ListenView>();
-  readonly #all = new Map<number, { view: ListenView; stop: () => void }>();
+  readonly #all = new Map<number, Kept>();
   #count = 0;
 
   /** Opens a subscription. Settles when the server has agreed. */
   async open(callTarget: CallTarget, { server, ...wanted }: ListenRequest): Promise<ListenView> {
-    const isOpen = ({ view }: { view: ListenView }) => view.ended === undefined;
+    const isOpen = ({ view }: Kept) => view.ended === undefined;
     if ([...this.#all.values()].filter(isOpen).length >= MAX_OPEN)
       throw new ConsoleError(503, 'BUSY', `${MAX_OPEN} subscriptions are open already: end one of them`);
     const queue = await callTarget.caller.listen(wanted as Wanted);
@@ -25,7 +25,7 @@ export class ListenStore {
       honoured: toRequest(queue.honoured),
       ...(server !== undefined && { server }),
     };
-    this.#all.set(id, { view, stop: () => queue.close() });
+    this.#all.set(id, { view, stop: () => queue.close(), isStopped: false });
     if (this.#all.size > MAX_KEPT) this.#forget();
     this.changes.tell(view);
     void this.#follow(id, queue);
@@ -40,11 +40,12 @@ export class ListenStore {
     const found = this.#all.get(id);
     if (!found) throw notFound(`There is no subscription ${id}`);
     if (found.view.ended) throw new ConsoleError(409, 'GONE', 'This subscription has ended already');
+    found.isStopped = true;
     found.stop();
   }
 
   async #follow(id: number, queue: AsyncIterable<Change>): Promise<void> {
-    let why = 'it was ended here';
+    let why = 'its connection was closed';
     try {
       for await (const change of queue) {
         // The page subscribes to nothing of extensions.
@@ -57,6 +58,7 @@ export class ListenStore {
     } catch (error) {
       why = messageOf(error);
     }
+    if (this.#all.get(id)?.isStopped) why = 'it was ended here';
     this.#change(id, () => ({ ended: { at: Date.now(), why } }));
   }
 
@@ -70,6 +72,13 @@ export class ListenStore {
   #forget(): void {
     for (const [id, { view }] of this.#all) if (view.ended) return void this.#all.delete(id);
   }
+}
+
+interface Kept {
+  view: ListenView;
+  readonly stop: () => void;
+  /** A person ended it. */
+  isStopped: boolean;
 }
 
 interface Honoured {
