@@ -1,16 +1,14 @@
 /** axe-core on every screen, light and dark: no violation, and no list of exceptions. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
-import { axeViolations, goTo, isInView, sizeOfDocument } from './support/in-page.mjs';
+import { expectSound } from './support/axe.js';
+import { goTo, isInView, sizeOfDocument } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 const INSPECT = [
   ...['#/', '#/tools', '#/tools/get-sum', '#/tools/no-such-tool', '#/resources', '#/prompts'],
@@ -96,10 +94,5 @@ describeInBrowser('every screen of the console', () => {
 
 async function isSound(page: Page, screen?: string): Promise<void> {
   if (screen !== undefined) await page.evaluate(goTo, screen);
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.evaluate(AXE);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    expect([screen, colorScheme, await page.evaluate(axeViolations)]).toEqual([screen, colorScheme, []]);
-  }
+  await expectSound(page, screen);
 }

@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
+import { expectSound } from './support/axe.js';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -26,6 +27,7 @@ describeInBrowser('the referee in the page', () => {
     await finding.getByText('a request with the id 0 was answered under "0"').waitFor();
     await finding.getByText('ids/zero', { exact: true }).waitFor();
     await finding.getByText('mend').first().waitFor();
+    await expectSound(page, 'a finding');
     const lines = (await finding.locator('pre').innerText()).split('\n');
     expect(lines[0]).toMatch(/^→ \{"jsonrpc":"2\.0","id":0,"method":"server\/discover"/);
     expect(lines[1]).toMatch(/^← \{"jsonrpc":"2\.0","id":"0","result":/);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
 import { connectV1 } from '../support/official-v1.js';
+import { expectSound } from './support/axe.js';
 import { goTo } from './support/in-page.mjs';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
@@ -42,8 +43,10 @@ describeInBrowser('the page of a gateway', () => {
       .getByText(/cannot read .*wanted/)
       .first()
       .waitFor();
+    await expectSound(page, 'a server that crashes');
     await page.getByRole('link', { name: 'why, and what to do' }).click();
     await page.getByText(/^generation \d+$/).waitFor();
+    await expectSound(page, 'the state of a server that crashes');
     writeFileSync(wanted, '');
     await page.getByRole('link', { name: 'Servers' }).click();
     // A person does not wait for the end of the countdown.
@@ -64,6 +67,7 @@ describeInBrowser('the page of a gateway', () => {
     await page.evaluate(goTo, '#/settings');
     const warning = page.getByRole('listitem').filter({ hasText: 'did you mean maxParked?' });
     await warning.getByText('mcpServers.demo.maxParkedd: is not known; did you mean maxParked?').waitFor();
+    await expectSound(page, 'warnings');
     await page.evaluate(goTo, '#/');
     await page.getByRole('row', { name: /demo.*ready/ }).waitFor();
     writeFileSync(file, '{\n  "mcpServers": {\n    "demo": { "command": 7 }\n  }\n}\n');
@@ -71,6 +75,7 @@ describeInBrowser('the page of a gateway', () => {
     const problem = page.getByRole('alert').filter({ hasText: 'servers.json:3:' });
     await problem.first().waitFor();
     await page.getByText('The configuration of before is in force.').first().waitFor();
+    await expectSound(page, 'a broken configuration');
     await page.getByRole('row', { name: /demo.*ready/ }).waitFor();
     await page.evaluate(goTo, '#/settings');
     await problem.first().waitFor();
@@ -138,6 +143,7 @@ describeInBrowser('the page of a gateway', () => {
     const row = page.getByRole('row', { name: /^ci|^key:ci/ });
     await row.getByText('2/2', { exact: true }).waitFor();
     await row.getByText(/^limited 2\/2 1 waits$/).waitFor();
+    await expectSound(page, 'limits of callers');
     abort.abort();
     await Promise.all(calls);
     await row.getByText('0/2', { exact: true }).waitFor();

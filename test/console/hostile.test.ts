@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { hostilePayloads } from '../programs/hostile-payloads.mjs';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { connectV1 } from '../support/official-v1.js';
+import { expectSound } from './support/axe.js';
 import { addresses, believe, foreignParts, goTo } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { startServe } from './support/start-serve.js';
@@ -121,8 +122,10 @@ describeInBrowser('the page before a hostile server', () => {
         .click();
       await page.getByRole('button', { name: 'Exact bytes' }).click();
       // The level is a text, too.
-      if (word === 'notifications/message')
+      if (word === 'notifications/message') {
         await page.getByText('params.level: expected a log level').first().waitFor();
+        await expectSound(page, 'a message that does not fit its schema');
+      }
       await isWhole(page);
     }
     await page

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
+import { expectSound } from './support/axe.js';
 import { runInspect, startInspect } from './support/start-inspect.js';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
@@ -40,6 +41,7 @@ describeInBrowser('a page whose server ends', () => {
     await call.getByText('CHILD_EXITED').first().waitFor();
     await call.getByText('sent: maybe').waitFor();
     await page.getByRole('banner').getByText('not connected').waitFor();
+    await expectSound(page, 'a call whose process has ended');
     await page.getByRole('link', { name: /^echo/ }).click();
     await page.getByRole('textbox', { name: /^text/ }).fill('again');
     await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();
@@ -77,6 +79,7 @@ describeInBrowser('a page whose server ends', () => {
       await state.getByText(/What you see is .* old/).waitFor();
       await state.getByText(/start it again and open the link that it prints/).waitFor();
       await state.getByText(/The page asks again in \d+ s/).waitFor();
+      await expectSound(page, 'a page whose process is gone');
       await call.getByText('a last word').first().waitFor();
       // A call that cannot be made says so beside its button.
       await page.getByRole('button', { name: /^Call Ctrl|^Call$/ }).click();

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
+import { expectSound } from './support/axe.js';
 import { goTo } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
@@ -58,6 +59,7 @@ describeInBrowser('the overview', () => {
       .waitFor();
     await reason.getByText('missing API key').first().waitFor();
     await page.getByRole('banner').getByText('not connected').waitFor();
+    await expectSound(page, 'a server that does not start');
     await reason.getByRole('button', { name: 'Start again' }).click();
     await reason.getByRole('button', { name: 'Start again' }).waitFor();
     // What was sent, and each start.
@@ -66,6 +68,7 @@ describeInBrowser('the overview', () => {
     for (const screen of ['tools', 'resources', 'prompts']) {
       await page.evaluate(goTo, `#/${screen}`);
       await page.getByRole('link', { name: 'See the overview' }).waitFor();
+      await expectSound(page, `${screen} without a connection`);
     }
   }, 60_000);
 
@@ -83,6 +86,7 @@ describeInBrowser('the overview', () => {
     await page.getByText(/^This server speaks 2026-07-28/).waitFor();
     await page.getByRole('button', { name: 'Hang up' }).click();
     await page.getByText('The connection has ended.').waitFor();
+    await expectSound(page, 'a connection that has ended');
     await page.getByRole('button', { name: 'Connect again' }).click();
     await page.getByRole('banner').getByText('connected', { exact: true }).waitFor();
   }, 60_000);

@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
+import { expectSound } from './support/axe.js';
 import { goTo } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
@@ -38,6 +39,7 @@ describeInBrowser('a question in the page', () => {
     await question.getByRole('button', { name: 'Error…' }).click();
     await question.getByRole('textbox', { name: 'code' }).fill('-32042');
     await question.getByRole('textbox', { name: 'message' }).fill('Not today');
+    await expectSound(page, 'an error as an answer');
     await question.getByRole('button', { name: 'Send the error' }).click();
     await resultText(page, '{"error":{"code":-32042,"message":"Not today"}}');
     await callTool(page, 'ask_again');
@@ -75,6 +77,8 @@ describeInBrowser('a question in the page', () => {
     await resultText(page, 'Friday');
     await page.evaluate(goTo, '#/questions');
     const presets = page.getByRole('listitem').filter({ hasText: '"Friday' });
+    await presets.waitFor();
+    await expectSound(page, 'answers of the page');
     await presets.getByRole('button', { name: /^Ask me again/ }).click();
     await expect.poll(() => presets.count()).toBe(0);
     await callTool(page, 'ask_again');
@@ -95,6 +99,7 @@ describeInBrowser('a question in the page', () => {
     // The rail is marked until somebody looks.
     await page.getByRole('link', { name: /^Tools has changed/ }).click();
     await page.getByText(/added: added · removed: take_back · altered: forecast$/).waitFor();
+    await expectSound(page, 'a list that has changed');
     await expect.poll(() => page.getByRole('link', { name: /has changed/ }).count()).toBe(0);
   }, 90_000);
 });

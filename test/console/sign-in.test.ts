@@ -10,6 +10,7 @@ import { AUDIENCE, openAuthority } from '../../packages/gateway/test/support/aut
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
 import { hasNginx, startNginx } from '../support/nginx.js';
+import { expectSound } from './support/axe.js';
 import { startServe } from './support/start-serve.js';
 import { openWatched } from './support/watched-page.js';
 
@@ -32,6 +33,7 @@ describeInBrowser('the console without a link', () => {
     await key.fill(CI);
     await page.getByRole('button', { name: 'Enter' }).click();
     await page.getByRole('alert').getByText('UNAUTHORIZED').waitFor();
+    await expectSound(page, 'a wrong key');
     await key.fill(OPS);
     await page.getByRole('button', { name: 'Enter' }).click();
     await page.getByRole('row', { name: /demo/ }).waitFor();

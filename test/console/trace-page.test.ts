@@ -8,6 +8,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import { ISTHMUS } from '../support/child.js';
+import { expectSound } from './support/axe.js';
 import { goTo } from './support/in-page.mjs';
 import { startInspect } from './support/start-inspect.js';
 import { openWatched } from './support/watched-page.js';
@@ -29,6 +30,8 @@ describeInBrowser('a trace file', () => {
     await page.getByRole('link', { name: 'Wire', exact: true }).click();
     await page.getByRole('button', { name: /^Save/ }).first().click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /^Save/ }).waitFor();
+    await expectSound(page, 'what is saved');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       dialog.getByRole('button', { name: /^Save/ }).click(),
@@ -52,6 +55,9 @@ describeInBrowser('a trace file', () => {
     const call = opened.page.getByRole('button', { name: /^Call Ctrl|^Call$/ });
     expect(await call.isDisabled()).toBe(true);
     await opened.page.getByText('Nothing can be sent here').waitFor();
+    await expectSound(opened.page, 'a tool of a file');
+    await opened.page.evaluate(goTo, '#/');
+    await expectSound(opened.page, 'the overview of a file');
   }, 90_000);
 
   it('that is damaged shows what is left of it, on every screen', async () => {
