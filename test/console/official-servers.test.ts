@@ -135,7 +135,7 @@ describeInBrowser('the page and official servers', () => {
     await expect.poll(() => cards.count()).toBe(2);
     await page.getByRole('button', { name: 'End', exact: true }).click();
     await cards.getByText('ended: it was ended here').waitFor();
-  }, 60_000);
+  }, 90_000);
 
   it('completes an argument of a prompt, also by the value of another one (legacy)', async () => {
     const page = await open(EVERYTHING);
