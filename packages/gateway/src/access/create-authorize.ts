@@ -56,10 +56,12 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       const caller = { principal: request.principal, scopes: request.grant?.scopes };
       if (server && !access.allowsEntry(caller, server.name)) return closed(options, request);
       if (!access.hasScopes || caller.principal === undefined) return undefined;
-      const reading = server ? undefined : options.learn?.(request);
+      // A caller that is not let in at all makes the gateway do nothing at a server in its name.
+      const isOut = !access.covers(caller, request.grant?.requiredScopes ?? []);
+      const reading = server || isOut ? undefined : options.learn?.(request);
       return reading
-        ? reading.then(() => decideFor(options, request, caller))
-        : decideFor(options, request, caller);
+        ? reading.then(() => decideFor(options, request, caller, isOut))
+        : decideFor(options, request, caller, isOut);
     },
   };
 }
@@ -68,11 +70,12 @@ function decideFor(
   options: AuthorizeOptions,
   request: AccessRequest,
   caller: AccessCaller,
+  isOut: boolean,
 ): Denial | undefined | Promise<Denial | undefined> {
   const targets = request.messages.map((message) => targetOf(options, message, caller));
   const decided = judge(options, request, targets, caller, false);
   if (decided !== 'unknown') return decided;
-  return readHints(targets, request).then(
+  return readHints(targets, request, isOut).then(
     () => judge(options, request, targets, caller, true) as Denial | undefined,
   );
 }
@@ -127,9 +130,10 @@ function judge(
   return insufficient(options, request, refused ?? targets[0], [...new Set([...requiredScopes, ...all])]);
 }
 
-async function readHints(targets: readonly Target[], request: AccessRequest): Promise<void> {
+async function readHints(targets: readonly Target[], request: AccessRequest, isOut: boolean): Promise<void> {
+  const mayRead = ({ hints }: AccessServer) => !(isOut && hints.isApart);
   const servers = new Set(
-    targets.flatMap(({ server, tool }) => (server && tool !== undefined ? [server] : [])),
+    targets.flatMap(({ server, tool }) => (server && tool !== undefined && mayRead(server) ? [server] : [])),
   );
   const { principal, remote } = request;
   await Promise.all(

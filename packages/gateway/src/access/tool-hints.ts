@@ -8,7 +8,8 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 export class ToolHints {
   readonly #clock: Clock;
   readonly #readOnly = new Map<string, boolean>();
-  readonly #isApart: boolean;
+  /** Each caller has a process or a login of its own. */
+  readonly isApart: boolean;
   readonly #readings = new ByPrincipal<Reading>(
     () => ({ under: undefined, nextAt: Number.NEGATIVE_INFINITY }),
     MAX_CALLERS,
@@ -17,7 +18,7 @@ export class ToolHints {
   /** `isApart`: each caller has a process or a login of its own. A caller whose list does not come must not hold up the others. */
   constructor(clock: Clock, isApart = false) {
     this.#clock = clock;
-    this.#isApart = isApart;
+    this.isApart = isApart;
   }
 
   /** Undefined: no list had the tool. */
@@ -37,7 +38,7 @@ export class ToolHints {
 
   /** Reads the lists of the server, unless that was done a moment ago. Settles within a bounded time, and never rejects. */
   async read(list: (params: JsonObject) => HandledResult, principal: string | undefined): Promise<void> {
-    const reading = this.#readings.of(this.#isApart ? principal : undefined);
+    const reading = this.#readings.of(this.isApart ? principal : undefined);
     if (this.#clock.now() < reading.nextAt) return;
     reading.under ??= this.#readAll(list)
       .then(

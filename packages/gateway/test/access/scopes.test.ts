@@ -187,6 +187,41 @@ describe('AUTH-S-007: a token without the scopes of a call', () => {
     expect(more.json.result.content).toEqual([{ type: 'text', text: 'sent' }]);
   });
 
+  it('is never decided for a tool of the same name at another server, also where the names of servers overlap', async () => {
+    const reads = { annotations: { readOnlyHint: true } };
+    const a = await openFar((server) => {
+      server.tool('same', reads, () => 'a reads');
+      server.tool('b__look', {}, () => 'a writes');
+    });
+    const ab = await openFar((server) => {
+      server.tool('same', {}, () => 'ab writes');
+      server.tool('look', reads, () => 'ab reads');
+    });
+    const units = [a.unit('a', { stateless: true }), ab.unit('a__b', { stateless: true })];
+    const house = await openHouse(units, {
+      access: { scopes: { readOnly: [], other: ['write'] } },
+      endpoint: { authenticate: byWrittenToken, protectedResource: PROTECTED },
+    });
+    const text = async (name: string, token: string) =>
+      (await call(house, '/mcp', name, token)).json.result.content[0].text;
+    const refused = [403, challenge('write', '/mcp')];
+    // Each caller is new: it has seen no list.
+    expect(await text('a__same', 'u1/')).toBe('a reads');
+    expect(verdict(await call(house, '/mcp', 'a__b__same', 'u2/'))).toEqual(refused);
+    expect(await text('a__b__look', 'u3/')).toBe('ab reads');
+    expect(verdict(await call(house, '/mcp', 'b__look', 'u4/'))).toEqual(refused);
+    const { json } = await house.ask('/mcp', modern(1, 'tools/list', {}, as('u5/')));
+    const names: string[] = json.result.tools.map(({ name }: { name: string }) => name);
+    const marked = names.find((name) => name.startsWith('a__b__look-'))!;
+    expect(verdict(await call(house, '/mcp', marked, 'u6/'))).toEqual(refused);
+    expect(await text(marked, 'u7/write')).toBe('a writes');
+    // The header of a request cannot name another tool than its body.
+    const headers = { ...as('u8/').headers, 'mcp-name': 'a__same' };
+    const smuggled = modernCall(1, 'a__b__same', {}, as('u8/'));
+    const answer = await house.ask('/mcp', { ...smuggled, headers: { ...smuggled.headers, ...headers } });
+    expect([answer.status, answer.json.error?.code]).toEqual([400, -32020]);
+  });
+
   it('is written down for the message of a batch that was refused', async () => {
     const file = join(freshFolder(), 'a.jsonl');
     const house = await twoKinds({ servers: { mail: { tools: { send_one: ['mail:send'] } } } }, undefined, {

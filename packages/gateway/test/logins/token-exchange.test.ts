@@ -1,5 +1,7 @@
 /** A remote server whose tokens are got in exchange for those of the callers (RFC 8693), at a real authorization server. */
+import type { Authenticate, Grant } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { describe, expect, it } from 'vitest';
+import { modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { bearer } from '../support/auth.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
 import {
@@ -11,6 +13,7 @@ import {
   upstreamStage,
 } from '../support/personal-stage.js';
 import { KEYS, openHouse } from '../support/secured-gateway.js';
+import { openFar, withTools } from '../support/upstream.js';
 
 async function exchangeStage({ accessTokenTtl = 60 } = {}) {
   const us = await company();
@@ -63,6 +66,43 @@ describe('token exchange', () => {
     expect(new Set(await Promise.all(rounds))).toEqual(new Set(['alice']));
     expect(exchanges()).toBe(2);
     expect(new Set(authorization.subjects())).toEqual(new Set([narrow, wide]));
+  });
+
+  it('is done for a list at the address of all servers that is the first request of all', async () => {
+    const { us, unit, exchanges } = await exchangeStage();
+    const far = await openFar(withTools('elsewhere'));
+    const house = await companyHouse(us, [unit, far.unit('other', { stateless: true })]);
+    const headers = bearer(await us.tokenOf('alice'));
+    const { json } = await house.ask('/mcp', modern(1, 'tools/list', {}, { headers }));
+    const names = json.result.tools.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['issues__read', 'issues__write', 'issues__whoami', 'other__elsewhere']);
+    expect(exchanges()).toBe(1);
+  });
+
+  it('is not done for a caller without the scope that all need: nothing reaches a server in its name', async () => {
+    const { us, unit, exchanges } = await exchangeStage();
+    const far = await openFar(withTools('elsewhere'));
+    const gate: Authenticate = async (request) => {
+      const known = (await us.authenticate(request)) as Grant;
+      const requiredScopes = ['gw:use'];
+      if (known.scopes?.includes('gw:use')) return { ...known, requiredScopes };
+      return { status: 403, scopes: requiredScopes, grant: { ...known, requiredScopes } };
+    };
+    const house = await openHouse([unit, far.unit('other', { stateless: true })], {
+      access: { scopes: { readOnly: [], other: ['write'] } },
+      endpoint: { authenticate: gate },
+    });
+    const [out, inside] = [await us.tokenOf('alice'), await us.tokenOf('alice', { scope: 'gw:use' })];
+    const ask = async (path: string, tool: string, token: string) => {
+      const { status, headers } = await house.ask(path, modernCall(1, tool, {}, { headers: bearer(token) }));
+      return [status, /scope="([^"]*)"/.exec(String(headers['www-authenticate']))?.[1]];
+    };
+    expect(await ask('/mcp/issues', 'read', out)).toEqual([403, 'gw:use write']);
+    expect(await ask('/mcp', 'issues__read', out)).toEqual([403, 'gw:use write']);
+    expect(await ask('/mcp', 'whoami', out)).toEqual([403, 'gw:use']);
+    expect(exchanges()).toBe(0);
+    expect(await ask('/mcp', 'whoami', inside)).toEqual([403, 'gw:use write']);
+    expect(exchanges()).toBe(1);
   });
 
   it('asks once more for a server that wants more scopes, and renews a token that ends', async () => {

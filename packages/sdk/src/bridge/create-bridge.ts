@@ -351,8 +351,8 @@ class BridgeService implements Bridge {
     const pending = new PendingFirstSession(this.#settings.clock, capabilities);
     const caller: ReconnectingCaller = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
-      // With a process per principal this is the process of the first one.
-      principal: this.#upstream.serves === 'principal' ? principal : own?.principal,
+      // Where each principal has a process or a login of its own, it is that of the first one.
+      principal: own?.principal ?? principal,
       info: own?.era === 'legacy' ? own.info : undefined,
       capabilities,
       // A modern client cannot be asked outside of a call.
