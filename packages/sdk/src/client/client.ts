@@ -124,6 +124,9 @@ export class Client implements AsyncDisposable {
   async startTask(name: string, args?: JsonObject, options: StartTaskOptions = {}): Promise<TaskHandle> {
     if (typeof name !== 'string') throw wrongForm('startTask(name, args, options)', name);
     const { ttlMs, ...callOptions } = options;
+    // JSON has no NaN and no Infinity: the server would read them as "unlimited".
+    if (ttlMs !== undefined && !(ttlMs >= 0 && Number.isFinite(ttlMs)))
+      throw invalidArgument(`startTask: ttlMs must be a number of milliseconds, got ${String(ttlMs)}`);
     const params: JsonObject = { name, ...(args && { arguments: args }) };
     const answer = await this.#startTask(params, ttlMs === undefined ? {} : { ttl: ttlMs }, callOptions);
     const created = createdTask(answer);

@@ -96,6 +96,16 @@ describe('a client of a 2025-11-25 server', () => {
     ]);
   });
 
+  it('refuses a ttl that JSON cannot write, or that is negative', async () => {
+    const server = legacy(answerCall);
+    const client = await openClient(server, { mode: 'legacy' });
+    for (const ttlMs of [Number.NaN, Number.POSITIVE_INFINITY, -1]) {
+      await expect(client.startTask('may', {}, { ttlMs })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    }
+    await client.startTask('may', {}, { ttlMs: 0 });
+    expect(calls(server.connections[0]).map(({ params }) => params.task)).toEqual([{ ttl: 0 }]);
+  });
+
   it('answers a question of a task that comes on no stream of the task (TASK-L-039)', async () => {
     const server = legacy((message, connection) => {
       if (message.method === 'tools/call') {

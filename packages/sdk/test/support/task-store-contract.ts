@@ -105,6 +105,8 @@ export function taskStoreContract(
       expect(await page('ada', { createdAt: 2, id: 'b1' }, 3)).toEqual([['b2', 'c'], false]);
       expect(await page('ada', { createdAt: 3, id: 'c' }, 3)).toEqual([[], false]);
       expect(await page('nobody', undefined, 3)).toEqual([[], false]);
+      // A task without an owner is nobody's, also not of an owner without a name.
+      expect(await page('', undefined, 3)).toEqual([[], false]);
     });
 
     it('ends a page when its records are large, but not before the first', async () => {

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { until } from '../../../../../test/support/until.js';
 import { memory, memoryTaskStore, type Server, serve } from '../../../src/index.js';
 import { ALL_CAPABILITIES, connectTo, openPeer, settle } from '../../support/server.js';
-import { gate, idOf, taskServer, WITH_TASKS, waitFor } from '../../support/tasks.js';
+import { gate, idOf, RELATED, taskServer, WITH_TASKS, waitFor } from '../../support/tasks.js';
 
 const form = {
   message: 'Really?',
@@ -42,6 +42,35 @@ describe('the owner of a task', () => {
     expect(await again.result('tasks/get', { taskId })).toMatchObject({ status: 'working' });
     open();
     expect(await again.result('tasks/result', { taskId })).toMatchObject({ content: [{ text: 'secret' }] });
+  });
+
+  it('alone gets its progress and its questions, if another one uses the same progress token', async () => {
+    const server = taskServer();
+    server.tool('tells', { task: 'allowed' }, async ({ who }, ctx) => {
+      ctx.progress(1, 2, `for ${who}`);
+      await ctx.elicit({ ...form, message: `Really, ${who}?` });
+      return `done ${who}`;
+    });
+    const peers = await Promise.all(['ada', 'eve'].map((who) => peerOf(server, who, 'legacy')));
+    for (const peer of peers) peer.respond = () => ({ action: 'decline' });
+    const ids = await Promise.all(
+      ['ada', 'eve'].map(async (who, index) => {
+        const call = { name: 'tells', arguments: { who }, task: {}, _meta: { progressToken: 'same' } };
+        return idOf(await peers[index]!.result('tools/call', call));
+      }),
+    );
+    for (const [index, who] of ['ada', 'eve'].entries()) {
+      const peer = peers[index]!;
+      const taskId = ids[index]!;
+      expect(await peer.result('tasks/result', { taskId })).toMatchObject({
+        content: [{ text: `done ${who}` }],
+      });
+      expect(peer.questions.map(({ params }) => params?.['message'])).toEqual([`Really, ${who}?`]);
+      const told = peer.notifications.filter(({ method }) => method === 'notifications/progress');
+      expect(told.map(({ params }) => params)).toMatchObject([
+        { progressToken: 'same', message: `for ${who}`, _meta: { [RELATED]: { taskId } } },
+      ]);
+    }
   });
 
   it('may move to the modern era with its legacy tasks, if its requests declare the extension (TASK-M-010)', async () => {
@@ -122,6 +151,13 @@ describe('how long a task is kept', () => {
     expect(await ttlOf({ ttl: 7_000_000 })).toBe(100_000);
     expect(await ttlOf({ ttl: null })).toBe(100_000);
     expect(await ttlOf({ ttl: 1 })).toBe(5000);
+    expect(await ttlOf({ ttl: 0 })).toBe(5000);
+    expect(await ttlOf({ ttl: 60_000.4 })).toBe(60_000);
+    expect(await ttlOf({ ttl: 1e308 })).toBe(100_000);
+    for (const ttl of [-1, -1e308, '60000', true, [], {}]) {
+      const task = { ttl };
+      expect(await peer.error('tools/call', { name: 'slow', task })).toMatchObject({ code: -32602 });
+    }
     open();
   });
 });
@@ -148,6 +184,53 @@ describe('how many tasks run', () => {
     open();
     await waitFor(ada, taskId, 'completed');
     expect(await ada.result('tools/call', quick)).toMatchObject({ resultType: 'task' });
+  });
+
+  it('is bounded by the store: if all that it keeps still run, a call stays plain, or is refused', async () => {
+    const server = taskServer({ maxTasks: 2 });
+    const { opened, open } = gate();
+    server.tool('slow', { task: 'allowed' }, async (args) => {
+      if (!args['quick']) await opened;
+      return 'done';
+    });
+    server.tool('only', { task: 'required' }, () => 'done');
+    const ada = await peerOf(server, 'ada');
+    const eve = await peerOf(server, 'eve');
+    const old = await peerOf(server, 'eve', 'legacy');
+    const kept = idOf(await ada.result('tools/call', { name: 'slow' }));
+    await ada.result('tools/call', { name: 'slow' });
+    const quick = { name: 'slow', arguments: { quick: true } };
+    expect(await eve.result('tools/call', quick)).toMatchObject({ resultType: 'complete' });
+    const full = { code: -32603, data: { reason: 'BUSY', sent: 'no', status: 429 } };
+    expect(await eve.error('tools/call', { name: 'only' })).toMatchObject(full);
+    expect(await old.error('tools/call', { ...quick, task: {} })).toMatchObject(full);
+    open();
+    await waitFor(ada, kept, 'completed');
+    expect(await eve.result('tools/call', quick)).toMatchObject({ resultType: 'task' });
+  });
+
+  it('is not what a subscription can name: 1,000 of them, and ids of 200 characters', async () => {
+    const server = taskServer();
+    server.tool('slow', { task: 'allowed' }, () => 'x');
+    const peer = await peerOf(server, 'ada');
+    const taskId = idOf(await peer.result('tools/call', { name: 'slow' }));
+    const named = (count: number) => [
+      taskId,
+      ...Array.from({ length: count - 1 }, (_, index) => `x${index}`),
+    ];
+    for (const taskIds of [named(10_000), named(1001), Array(1001).fill(taskId)]) {
+      expect(await peer.error('subscriptions/listen', { notifications: { taskIds } })).toMatchObject({
+        message: expect.stringContaining('A subscription can name at most 1000 tasks'),
+      });
+    }
+    const taskIds = [...named(999), 'x'.repeat(201)];
+    void peer.request('subscriptions/listen', { notifications: { taskIds } }).catch(() => {});
+    const ack = await until('acknowledged', () => peer.notifications[0]);
+    expect(ack.params?.['notifications']).toEqual({ taskIds: [taskId] });
+    expect(await peer.error('tasks/get', { taskId: 'x'.repeat(201) })).toEqual({
+      code: -32602,
+      message: 'Unknown task',
+    });
   });
 
   it('and a result that is too large for the store fails its task', async () => {

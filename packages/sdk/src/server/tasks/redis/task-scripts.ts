@@ -64,7 +64,7 @@ local id = ARGV[1]
 if redis.call('EXISTS', task(id)) == 1 then return 'created' end
 redis.call('HSET', task(id), 'b', ARGV[2], 'r', ARGV[3], 'c', ARGV[4], 'o', ARGV[5], 'z', #ARGV[2])
 redis.call('HSET', key('live'), id, ARGV[6])
-redis.call('ZADD', key('owner:' .. ARGV[5]), ARGV[7], id)
+if ARGV[5] ~= '' then redis.call('ZADD', key('owner:' .. ARGV[5]), ARGV[7], id) end
 account(ARGV[4], 1, #ARGV[2])
 if makeRoom(tonumber(ARGV[8]), tonumber(ARGV[9]), id) then return 'created' end
 drop(id)
