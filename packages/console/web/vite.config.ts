@@ -2,7 +2,7 @@ import { defineConfig } from 'vite';
 
 /**
  * The page is built by `npm run build`, with this configuration; `scripts/setup/page.js` compresses what comes out.
- * `npm run console:dev` serves it from its sources instead, in front of a running `isthmus inspect`.
+ * `npx vite packages/console/web` serves it from its sources instead, in front of a running `isthmus inspect` (README.md).
  */
 export default defineConfig({
   root: import.meta.dirname,
