@@ -48,7 +48,13 @@ export function callHandlers(options: CallHandlersOptions): Handlers {
     async 'GET lists/:what'({ segments: [what], query, visitor }) {
       const { cursor, server } = readFields<ListFields>(query, LIST_QUERY, 'The query');
       const number = calls.nextOwnNumber();
-      const page = await readList(await callTarget(server, visitor), what!, { cursor, number });
+      const from = await callTarget(server, visitor);
+      const page = await readList(from, what!, { cursor, number }).catch(async (error: unknown) => {
+        // A list that was being read from a connection that was replaced meanwhile is read from the new one.
+        const now = await callTarget(server, visitor);
+        if (now === from) throw error;
+        return readList(now, what!, { cursor, number });
+      });
       return { ...page, frames: framesOfCall(ring, number).map(({ seq }) => seq) };
     },
     async 'POST calls'({ body, visitor }) {

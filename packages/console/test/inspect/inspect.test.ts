@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type Connector,
   connect,
@@ -239,6 +242,31 @@ describe('the connection of the console', () => {
     expect((await replaced).map(({ state }) => state)).toEqual(['ended', 'open']);
     expect((await Promise.all(asked)).map(({ items }) => items.length)).toEqual([3, 1]);
     expect(await called).toMatchObject({ outcome: 'ok', upstream: { era: 'legacy' } });
+  });
+
+  it('reads a list again that was being read when it was replaced', async () => {
+    const mark = join(mkdtempSync(join(tmpdir(), 'isthmus-inspect-')), 'asked');
+    // Its first process does not answer tools/list.
+    const program = `
+      const { existsSync, writeFileSync } = require('node:fs');
+      const answers = {
+        initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'late', version: '1' } },
+        'tools/list': { tools: [{ name: 'found', inputSchema: { type: 'object' } }] },
+      };
+      require('node:readline').createInterface(process.stdin).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        if (answers[method] === undefined) return;
+        if (method === 'tools/list' && !existsSync(${JSON.stringify(mark)})) return writeFileSync(${JSON.stringify(mark)}, '');
+        console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
+      });`;
+    const asks = { forms: true, urls: true, sampling: true, roots: true };
+    const settings = { mode: 'legacy', asks, roots: [] };
+    const command = { command: process.execPath, args: ['-e', program] };
+    const { client } = await inspect((tap) => stdio({ ...command, tap }), { settings });
+    const list = client.ask('GET lists/:what', { path: ['tools'] });
+    await expect.poll(() => existsSync(mark)).toBe(true);
+    await client.ask('PUT connection', { body: settings });
+    expect((await list).items.map(({ name }) => name)).toEqual(['found']);
   });
 
   it('is made again with other settings, and hangs up', async () => {
