@@ -18,8 +18,8 @@ export function learnTools(
   clock: Clock,
 ): Promise<unknown> | undefined {
   const names = request.messages.flatMap((message) => toolIn(message) ?? []);
-  if (names.length === 0) return undefined;
-  const { principal, remote } = request;
+  const { principal, remote, grant } = request;
+  if (!aggregate.needsToolLists(names, { principal, scopes: grant?.scopes })) return undefined;
   const abort = new LazyAbort();
   const call = listCall({ principal, remote, request: factsOf(request) }, {}, abort);
   const reading = aggregate.learnTools(names, call);

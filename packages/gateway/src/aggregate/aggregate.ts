@@ -143,14 +143,26 @@ export class Aggregate implements Service {
     return member && { member, tool: undefined };
   }
 
-  /** Reads the lists that show which servers have these tools. Undefined: they would show nothing more than is known. */
+  /** Whether lists would show which servers have these tools: a name may not tell it by itself. */
+  needsToolLists(names: readonly string[], viewer: ListViewer): boolean {
+    return this.#hasUnknownBare(names, viewer) || !this.#areMarksKnown(names, viewer);
+  }
+
+  /** Reads these lists. Undefined: they would show nothing more than is known. */
   learnTools(names: readonly string[], call: Call): Promise<void> | undefined {
-    const { principal } = call.peer;
-    const isBare =
-      this.#bare.isEmpty(viewerOf(call)) && names.some((name) => !this.#names.read(name, principal));
-    const areAllKnown = () => !names.some((name) => this.#names.isUnknown(name, principal));
-    if (!isBare && areAllKnown()) return undefined;
-    return this.#names.readLists(call, 'tools/list', this.#ask, () => !isBare && areAllKnown());
+    const viewer = viewerOf(call);
+    if (!this.needsToolLists(names, viewer)) return undefined;
+    const readsAll = this.#hasUnknownBare(names, viewer);
+    const isEnough = () => !readsAll && this.#areMarksKnown(names, viewer);
+    return this.#names.readLists(call, 'tools/list', this.#ask, isEnough);
+  }
+
+  #hasUnknownBare(names: readonly string[], viewer: ListViewer): boolean {
+    return this.#bare.isEmpty(viewer) && names.some((name) => !this.#names.read(name, viewer.principal));
+  }
+
+  #areMarksKnown(names: readonly string[], { principal }: ListViewer): boolean {
+    return !names.some((name) => this.#names.isUnknown(name, principal));
   }
 
   #keeperOf(uri: unknown, principal: string | undefined): AggregateMember | undefined {
