@@ -1,3 +1,4 @@
+import { isJsonObject } from '../wire/json-rpc.js';
 import type { ClusterKeys } from './cluster-keys.js';
 import type { StoredMember } from './store.js';
 
@@ -147,7 +148,36 @@ export class MemberList {
 
   #readFacts(id: string, sealed: Uint8Array): Member | undefined {
     const plain = this.#keys.sealer('member', id).open(sealed);
-    return plain && { ...(JSON.parse(plain.toString()) as MemberFacts), id };
+    return plain && { ...factsIn(plain), id };
+  }
+}
+
+/** A member of another version may say other things of itself. It is known, and not talked to. */
+function factsIn(plain: Buffer): MemberFacts {
+  const said = parseJson(plain);
+  if (isFacts(said)) return said;
+  const version = isJsonObject(said) && typeof said['version'] === 'string' ? said['version'] : 'unknown';
+  const none = { servers: {}, secrets: [], formerly: [] };
+  return { ...none, address: '', version, protocol: 0, state: 'ready', startedAt: 0, host: 'unknown' };
+}
+
+function isFacts(said: unknown): said is MemberFacts {
+  if (!isJsonObject(said)) return false;
+  const { address, version, protocol, state, startedAt, host, servers, secrets, formerly } = said;
+  return (
+    [address, version, host].every((each) => typeof each === 'string') &&
+    [protocol, startedAt].every((each) => typeof each === 'number') &&
+    (state === 'ready' || state === 'draining') &&
+    isJsonObject(servers) &&
+    [secrets, formerly].every((each) => Array.isArray(each) && each.every((one) => typeof one === 'string'))
+  );
+}
+
+function parseJson(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
   }
 }
 

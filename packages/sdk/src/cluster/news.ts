@@ -43,13 +43,22 @@ export class News {
     const sealer = keys.sealer('news', channel);
     const onValue = (sealed: Uint8Array) => {
       const plain = sealer.open(sealed);
-      const message: unknown = plain && JSON.parse(plain.toString());
+      const message = plain && parse(plain);
       if (!isJsonObject(message) || !isJsonObject(message['news'])) return;
       if (members.isSelf(String(message['from']))) return;
       this.counts.received += 1;
       onNews(message['news']);
     };
     return store.subscribe(channel, onValue, onGap);
+  }
+}
+
+/** A member of another version may say it in another way. */
+function parse(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
   }
 }
 

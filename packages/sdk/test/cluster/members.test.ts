@@ -273,6 +273,19 @@ describe('the members of a cluster', () => {
     expect(a.confirm()).toBeUndefined();
   });
 
+  it.each(['not JSON', 'null', '[]', '{}', '{"version":"9","address":"http://c:1","formerly":"x"}'])(
+    'know a member of another version, and do not talk to it: %s',
+    async (said) => {
+      const { clock, store, b } = await pair();
+      const facts = keys.sealer('member', 'cccccccc').seal(Buffer.from(said));
+      await store.beat({ member: 'cccccccc', facts, ttlMs: 5000 });
+      await pass(clock, 1000);
+      const version = said.includes('"9"') ? '9' : 'unknown';
+      expect(b.find('cccccccc')).toMatchObject({ version, protocol: 0, address: '' });
+      expect([b.all.length, b.isConnected]).toEqual([3, true]);
+    },
+  );
+
   it('do not believe facts that no member has written', async () => {
     const { clock, store, a, b } = await pair();
     const stranger = member(

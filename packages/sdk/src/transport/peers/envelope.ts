@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClusterKeys } from '../../cluster/cluster-keys.js';
+import { isJsonObject } from '../../wire/json-rpc.js';
 
 /** What one member sends to another: an HTTP request that it has admitted for a client, or a request of its own. */
 export interface PeerRequest {
@@ -54,11 +55,24 @@ export function encodeFrame(request: PeerRequest, body: Uint8Array | undefined):
   return Buffer.concat(body ? [length, envelope, body] : [length, envelope]);
 }
 
-/** Only for a frame whose signature was verified. */
-export function decodeFrame(frame: Buffer): { readonly request: PeerRequest; readonly body: Buffer } {
-  const end = 4 + frame.readUInt32BE(0);
-  const request = JSON.parse(frame.toString('utf8', 4, end)) as PeerRequest;
-  return { request, body: frame.subarray(end) };
+/** Only for a frame whose signature was verified. Undefined: a member of another version has made it. */
+export function decodeFrame(
+  frame: Buffer,
+): { readonly request: PeerRequest; readonly body: Buffer } | undefined {
+  try {
+    const end = 4 + frame.readUInt32BE(0);
+    const request: unknown = JSON.parse(frame.toString('utf8', 4, end));
+    return isRequest(request) ? { request, body: frame.subarray(end) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRequest(given: unknown): given is PeerRequest {
+  if (!isJsonObject(given)) return false;
+  const { service, method, target, headers, caller } = given;
+  const texts = typeof service === 'string' && typeof method === 'string' && typeof target === 'string';
+  return texts && isJsonObject(headers) && isJsonObject(caller);
 }
 
 export function digestFrame(frame: Uint8Array): string {

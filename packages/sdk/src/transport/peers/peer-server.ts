@@ -163,13 +163,20 @@ export class PeerServer {
 
   #answer(header: PeerHeader, frame: Buffer, message: IncomingMessage, response: ServerResponse): void {
     const { keys } = this.#options;
-    const { request, body } = decodeFrame(frame);
+    const decoded = decodeFrame(frame);
+    if (!decoded) return refuse(response);
+    const { request, body } = decoded;
     const prove = (status: number) => proveAnswer(keys, header, status);
     const answer = new NodeExchange(message, response);
     const exchange = new PeerExchange(header.from, request, body, answer, prove);
     const handler = this.#handlers.get(request.service);
-    if (handler) handler(exchange);
-    else exchange.refuseAsNotHere();
+    if (!handler) return exchange.refuseAsNotHere();
+    try {
+      handler(exchange);
+    } catch {
+      // It may have been served. The sender asks once more over another connection, and is told that it has come.
+      response.destroy();
+    }
   }
 }
 

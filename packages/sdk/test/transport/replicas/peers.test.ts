@@ -63,6 +63,40 @@ describe('the listener for other members', () => {
     expect(served).toEqual([]);
   });
 
+  const framed = (text: string, length = text.length) => {
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(length);
+    return Buffer.concat([head, Buffer.from(text)]);
+  };
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['half a length', Buffer.alloc(2)],
+    ['half an envelope', framed('{"service":"echo",', 4_000_000_000)],
+    ['no JSON', framed('{')],
+    ['null', framed('null')],
+    ['no caller', framed(JSON.stringify({ ...REQUEST, caller: undefined }))],
+    ['headers in another form', framed(JSON.stringify({ ...REQUEST, headers: [['x-a', 'b']], caller: 7 }))],
+  ])('survives a request of a member of another version: %s', async (_, frame) => {
+    const { address, served } = await startServer();
+    expect(await send(address, signedRequest({ frame }))).toBe(403);
+    expect(await send(address, signedRequest({ sequence: 2 }))).toBe(200);
+    expect(served).toHaveLength(1);
+  });
+
+  it('survives a service that throws, and tells the sender that the request may have been executed', async () => {
+    const { address, served, server } = await startServer();
+    let count = 0;
+    server.handle('throwing', () => {
+      count += 1;
+      throw new Error('a fault');
+    });
+    const { client, member } = await startClient(address);
+    expect(await outcome(client, member, { ...REQUEST, service: 'throwing' })).toBe('lost');
+    expect(count).toBe(1);
+    expect(await outcome(client, member, REQUEST)).toBe('answered');
+    expect(served).toHaveLength(1);
+  });
+
   it('refuses strangers before it reads their bodies', async () => {
     const { address } = await startServer();
     const request = httpRequest(address, { method: 'POST', headers: { 'content-length': '1000000' } });
@@ -284,14 +318,17 @@ function frameAs(principal: string): Buffer {
 function signedRequest({
   to = 'self',
   time = Date.now(),
+  sequence = 1,
   keys: own = keys,
+  frame = encodeFrame(REQUEST, Buffer.from('body')),
 }: {
   to?: string;
   time?: number;
+  sequence?: number;
   keys?: ClusterKeys;
+  frame?: Buffer;
 }) {
-  const frame = encodeFrame(REQUEST, Buffer.from('body'));
-  const header = { from: 'peer', to, sequence: 1, time, length: frame.length, digest: digestFrame(frame) };
+  const header = { from: 'peer', to, sequence, time, length: frame.length, digest: digestFrame(frame) };
   return { header: signHeader(own, header), frame };
 }
 
@@ -332,7 +369,7 @@ async function startServer(own: ClusterKeys = keys, clock: Clock = systemClock) 
     return go.open;
   };
   const hold = Object.assign(holding, { asked: (service: string) => asked.get(service) ?? 0 });
-  return { address, served, leave, hold, close: (isTold?: boolean) => server.close(isTold) };
+  return { address, served, server, leave, hold, close: (isTold?: boolean) => server.close(isTold) };
 }
 
 /** Breaks its first connection when something has come: from the client, or from the server. */
