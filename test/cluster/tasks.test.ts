@@ -121,21 +121,25 @@ describe.runIf(hasRedis).each([['modern'], ['legacy']])('a task of a %s server a
     expect(await client.task(ids.works).result()).toMatchObject({ content: [{ text: 'Computed x in 5 s' }] });
   };
 
-  it('goes on in the next gateway with the same store after kill -9, and asks its person there', async () => {
-    const demo = await startDemo();
-    const serveOnce = async () => {
-      const where = ['serve', '--port', '0', '--json', '-q', '--no-control', '--task-store', redis.url];
-      const child = startChild(ISTHMUS, { args: [...where, '--upstream', demo.url, '--era', era] });
-      return { child, client: await open(await addressOf(child)) };
-    };
-    const first = await serveOnce();
-    const ids = await begin(first.client);
-    first.child.kill('SIGKILL');
-    await first.child.ended;
-    const next = await serveOnce();
-    await isFinished(next.client, ids);
-    await Promise.all([first.client.close(), next.client.close()]);
-  }, 120_000);
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'goes on in the next gateway with the same store after %s, and asks its person there',
+    async (signal) => {
+      const demo = await startDemo();
+      const serveOnce = async () => {
+        const where = ['serve', '--port', '0', '--json', '-q', '--no-control', '--task-store', redis.url];
+        const child = startChild(ISTHMUS, { args: [...where, '--upstream', demo.url, '--era', era] });
+        return { child, client: await open(await addressOf(child)) };
+      };
+      const first = await serveOnce();
+      const ids = await begin(first.client);
+      first.child.kill(signal);
+      await first.child.ended;
+      const next = await serveOnce();
+      await isFinished(next.client, ids);
+      await Promise.all([first.client.close(), next.client.close()]);
+    },
+    120_000,
+  );
 
   it('goes on at another replica after that of its client was killed', async () => {
     const demo = await startDemo();
