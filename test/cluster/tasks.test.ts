@@ -1,9 +1,10 @@
 /** Tasks at two replicas of `isthmus serve --cluster`, without a balancer: each is asked by its own address. */
 import { type Client, connect, http } from '@isthmus/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVERYTHING } from '../../packages/cli/test/support/isthmus.js';
 import { descendantsOf } from '../solved/support/serve-file.js';
 import { type Child, ISTHMUS, startChild } from '../support/child.js';
-import { hasRedis, type RunningRedis, startRedis } from '../support/redis.js';
+import { freePort, hasRedis, type RunningRedis, startRedis } from '../support/redis.js';
 import { eventually } from '../support/until.js';
 import { allKnown, startReplica } from './support.js';
 
@@ -157,6 +158,40 @@ describe.runIf(hasRedis).each([['modern'], ['legacy']])('a task of a %s server a
     }
   }, 120_000);
 });
+
+it.runIf(hasRedis)(
+  'a task of the official everything server, which binds tasks to their session, fails after its gateway was started again',
+  async () => {
+    const port = await freePort();
+    const env = { PATH: process.env['PATH'] ?? '', PORT: String(port) };
+    const everything = startChild(EVERYTHING, { args: ['streamableHttp'], env });
+    await everything.until('it listens', () => everything.stderr.includes(`port ${port}`));
+    const serveOnce = async () => {
+      const where = ['serve', '--port', '0', '--json', '-q', '--no-control', '--task-store', redis.url];
+      const upstream = ['--upstream', `http://127.0.0.1:${port}/mcp`];
+      const child = startChild(ISTHMUS, { args: [...where, ...upstream] });
+      const answers = { elicit: () => ({ action: 'decline' as const }) };
+      const options = { mode: 'modern', cache: false, answers } as const;
+      return { child, client: await connect(http(await addressOf(child)), options) };
+    };
+    const first = await serveOnce();
+    const query = { topic: 'python', ambiguous: true };
+    const { id } = await first.client.startTask('simulate-research-query', query);
+    // It waits for its person, so it does not end by itself.
+    await eventually(async () => {
+      expect(await first.client.task(id!).get()).toMatchObject({ status: 'input_required' });
+    });
+    first.child.kill('SIGTERM');
+    await first.child.ended;
+    const next = await serveOnce();
+    await expect(next.client.task(id!).result()).rejects.toMatchObject({
+      code: -32603,
+      data: { reason: 'SERVER_ENDED' },
+    });
+    await Promise.all([first.client.close(), next.client.close()]);
+  },
+  90_000,
+);
 
 async function addressOf(child: Child): Promise<string> {
   await child.until('the addresses', () => child.messages.length > 0);
