@@ -88,9 +88,15 @@ class Negotiation {
     let revision: ModernRevision = preferred;
     for (;;) {
       tried.push(revision);
+      const isModern = tried.length > 1;
       // With a mode that allows one era only, silence decides nothing: a slow start is waited for.
-      const outcome = await this.#discover(revision, this.#settings.mode !== 'auto');
+      const outcome = await this.#discover(revision, this.#settings.mode !== 'auto' || isModern);
       const verdict = classifyProbe(outcome, tried);
+      // VER-010: it has refused the first probe as only a modern server does. Only itself can name a legacy version now.
+      if (isModern && verdict.kind === 'legacy' && supportedIn(outcome) === undefined) {
+        if (outcome.kind === 'gone' && outcome.error !== undefined) throw outcome.error;
+        throw this.#attempt.noCommonRevision(`it is a modern server, but ${describeOutcome(outcome)}`);
+      }
       this.#probeAnswered = outcome.kind !== 'silence' && outcome.kind !== 'gone';
       this.#lacksDiscover = lacksDiscover(outcome);
       if (verdict.kind === 'retry') {

@@ -195,6 +195,45 @@ describe('auto', () => {
     },
   );
 
+  test.each([
+    ['is silent', () => {}, 'NO_COMMON_REVISION'],
+    ['answers with -32601', (message, connection) => connection.error(message, -32601), 'NO_COMMON_REVISION'],
+    ['answers with {}', (message, connection) => connection.result(message, {}), 'NO_COMMON_REVISION'],
+    ['ends', (_message, connection) => connection.close(), 'CONNECTION_CLOSED'],
+  ] satisfies [string, Script, string][])(
+    'a modern server that refuses with -32022 and then %s is not spoken to as legacy (VER-010)',
+    async (_how, then, code) => {
+      let asked = 0;
+      const server = scripted((message, connection) => {
+        if (++asked === 1) connection.error(message, -32022, { supported: ['2026-07-28'] });
+        else if (message.method === 'server/discover') then(message, connection);
+        else legacyScript(message, connection);
+      });
+      const error = await failure(openClient(server, { silenceMs: 20, connectTimeoutMs: 300 }));
+      expect(error).toMatchObject({ code });
+      expect(methods(server.connections[0])).toEqual(['server/discover', 'server/discover']);
+      expect(server.connections).toHaveLength(1);
+    },
+  );
+
+  test('a modern server that refuses with -32022 may be slow with its next answer (VER-010)', async () => {
+    const clock = new FakeClock();
+    const later = createDeferred<void>();
+    let asked = 0;
+    const server = scripted((message, connection) => {
+      if (++asked === 1) connection.error(message, -32022, { supported: ['2026-07-28'] });
+      else if (asked === 2) void later.promise.then(() => modernScript(message, connection));
+      else modernScript(message, connection);
+    });
+    const opening = openClient(server, { clock });
+    await until('it has asked twice', () => asked === 2);
+    clock.advance(5000);
+    await settle();
+    later.resolve();
+    expect((await opening).verdict).toMatchObject({ era: 'modern' });
+    expect(methods(server.connections[0])).toEqual(['server/discover', 'server/discover']);
+  });
+
   test('-32022 that names only foreign versions fails at once and names them (VER-002)', async () => {
     const server = scripted((message, connection) =>
       connection.error(message, -32022, { supported: ['2027-01-01'], requested: '2026-07-28' }),
