@@ -34,9 +34,9 @@ async function useServer(stage: ScriptedServer, options: ConnectOptions): Promis
   const connector = stage.url === undefined ? onPipes(stage) : http(stage.url, loginFor(stage));
   const client = await connect(connector, {
     cache: false,
-    // Nobody has to start here.
-    bootMs: 300,
-    silenceMs: 300,
+    // No process has to start here, but many clients and servers share this one.
+    bootMs: 1000,
+    silenceMs: 1000,
     answers: { elicit: acceptForm, sample: () => SAMPLED, roots: ROOTS },
     ...options,
   });
