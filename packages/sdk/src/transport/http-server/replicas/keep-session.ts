@@ -5,7 +5,8 @@ import type { OwnedSession } from '../../../cluster/owned-sessions.js';
 import { SessionMemory } from '../../../era/legacy/session-memory.js';
 import type { JsonObject } from '../../../wire/json-rpc.js';
 import type { HttpEndpointSettings } from '../options.js';
-import type { SessionConnection, SessionContinuity } from '../sessions/session-connection.js';
+import type { SessionConnection } from '../sessions/session-connection.js';
+import type { SessionContinuity } from '../sessions/session-options.js';
 import type { AdoptedSession } from '../sessions/sessions.js';
 
 export interface KeptSession {

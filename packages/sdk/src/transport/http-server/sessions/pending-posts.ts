@@ -3,7 +3,13 @@ import type { TakenSlot } from '../../../exchange/fair-slots.js';
 import { IdMap } from '../../../exchange/id-map.js';
 import { encodeInParts } from '../../../wire/codec.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
-import type { Decoded, JsonRpcErrorBody, JsonRpcMessage, RequestId } from '../../../wire/json-rpc.js';
+import type {
+  Decoded,
+  DecodedNotification,
+  JsonRpcErrorBody,
+  JsonRpcMessage,
+  RequestId,
+} from '../../../wire/json-rpc.js';
 import type { BodyReservation, RequestLimiter } from '../admission/request-limits.js';
 import type { AdmittedRequest } from '../exchange/admitted-request.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
@@ -134,6 +140,34 @@ export class PendingPost {
     this.exchange.respond(200, own, body);
   }
 }
+
+/** Cancellations that have overtaken their requests on the way through another process. */
+export class EarlyCancellations {
+  readonly #all = new Map<RequestId, EarlyCancellation>();
+
+  remember(id: RequestId, cancellation: DecodedNotification, now: number): void {
+    this.#all.set(id, { cancellation, at: now });
+    const [oldest] = this.#all.keys();
+    if (this.#all.size > MAX_CANCELLATIONS) this.#all.delete(oldest!);
+  }
+
+  /** The cancellation of a request that has come now. */
+  take(id: RequestId, now: number): DecodedNotification | undefined {
+    const early = this.#all.get(id);
+    if (!early) return undefined;
+    this.#all.delete(id);
+    return now - early.at > KEPT_MS ? undefined : early.cancellation;
+  }
+}
+
+interface EarlyCancellation {
+  readonly cancellation: DecodedNotification;
+  readonly at: number;
+}
+
+const MAX_CANCELLATIONS = 16;
+/** Ids are used again rarely, but may be. */
+const KEPT_MS = 2000;
 
 /** For a client that lost its stream before it read an answer that is too large to be stored. */
 export const NOT_KEPT: JsonRpcErrorBody = {

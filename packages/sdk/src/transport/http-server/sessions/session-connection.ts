@@ -1,6 +1,5 @@
 import { createDeferred, type Deferred } from '../../../async/deferred.js';
-import type { LoggedEvent, SessionLog } from '../../../cluster/event-log.js';
-import type { SessionMemory } from '../../../era/legacy/session-memory.js';
+import type { LoggedEvent } from '../../../cluster/event-log.js';
 import type { RequestFacts } from '../../../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
 import { decodeLine, encodeMessage } from '../../../wire/codec.js';
@@ -12,54 +11,15 @@ import {
   type JsonRpcMessage,
   type RequestId,
 } from '../../../wire/json-rpc.js';
-import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError, respondRefusals } from '../exchange/admitted-request.js';
 import { jsonHeaders } from '../exchange/event-writer.js';
 import { factsInSession, type HttpExchange, type HttpHeaders } from '../exchange/exchange.js';
 import type { Grant } from '../options.js';
 import { batchProblem, contentsOf, inFlight, revisionIn } from '../posts/batch.js';
 import { epochOf } from './event-ids.js';
-import type { EventStore } from './event-store.js';
-import { NOT_KEPT, PendingPost, PendingPosts } from './pending-posts.js';
+import { EarlyCancellations, NOT_KEPT, PendingPost, PendingPosts } from './pending-posts.js';
+import type { SessionConnectionOptions } from './session-options.js';
 import { type SessionStream, SessionStreams } from './session-streams.js';
-
-export interface SessionConnectionOptions {
-  readonly id: string;
-  readonly principal: string | undefined;
-  /** The address that opened it. */
-  readonly remote?: string | undefined;
-  /** The client that limits count it for. */
-  readonly who: string;
-  readonly store: EventStore | undefined;
-  readonly retryMs: number | undefined;
-  /** Streams of clients that can resume are closed after this. Undefined: they stay open. */
-  readonly pollAfterMs: number | undefined;
-  /** Sent with every answer; with the session id. */
-  readonly headers: HttpHeaders;
-  /** The same without the session id, for a handshake that failed. */
-  readonly plainHeaders: HttpHeaders;
-  readonly limiter: RequestLimiter;
-  /** The handshake was accepted. False: all sessions were taken in the meantime. */
-  onOpened(): boolean;
-  now(): number;
-  /** Set if another process can take the session over. */
-  readonly continuity?: SessionContinuity | undefined;
-}
-
-/** What lets another process of the cluster take a session over. */
-export interface SessionContinuity {
-  /** Rises with each process that has taken the session over. */
-  readonly epoch: number;
-  readonly memory: SessionMemory;
-  /** The log of its events, if other processes can read it. */
-  readonly log: SessionLog | undefined;
-  /** The handshake was accepted. Settles when another process could take the session over, or after a moment. */
-  opened(): Promise<void>;
-  /** The session has ended for everybody. */
-  ended(): void;
-  /** This process gives the session up, and another one may take it over. */
-  released(): void;
-}
 
 /** One for all sessions, of which there may be thousands. */
 const ALIVE = Promise.resolve();
@@ -82,8 +42,7 @@ export class SessionConnection implements Connection {
   readonly #posts: PendingPosts;
   readonly #streams: SessionStreams;
   readonly epoch: number;
-  /** Cancellations that have overtaken their requests on the way through another process. */
-  #earlyCancellations: Map<RequestId, EarlyCancellation> | undefined;
+  #earlyCancellations: EarlyCancellations | undefined;
   /** Settles when the repeated handshake is answered. */
   #replaying: { readonly id: RequestId; readonly answered: Deferred<boolean> } | undefined;
   /** Another process has taken it over. Calls that run here still get their answers. */
@@ -424,19 +383,15 @@ export class SessionConnection implements Connection {
   /** On the way through other processes a cancellation may overtake its request. */
   #rememberCancellation(id: RequestId, cancellation: DecodedNotification): void {
     if (!this.#options.continuity) return;
-    this.#earlyCancellations ??= new Map();
-    this.#earlyCancellations.set(id, { cancellation, at: this.#options.now() });
-    const [oldest] = this.#earlyCancellations.keys();
-    if (this.#earlyCancellations.size > MAX_EARLY_CANCELLATIONS) this.#earlyCancellations.delete(oldest!);
+    this.#earlyCancellations ??= new EarlyCancellations();
+    this.#earlyCancellations.remember(id, cancellation, this.#options.now());
   }
 
   #cancelEarly(id: RequestId): void {
-    const early = this.#earlyCancellations?.get(id);
-    if (!early) return;
-    this.#earlyCancellations!.delete(id);
-    if (this.#options.now() - early.at > EARLY_CANCELLATION_MS) return;
-    this.#receiver?.receive(early.cancellation);
-    this.#heedCancellation(early.cancellation);
+    const cancellation = this.#earlyCancellations?.take(id, this.#options.now());
+    if (!cancellation) return;
+    this.#receiver?.receive(cancellation);
+    this.#heedCancellation(cancellation);
   }
 
   /** Turns the answer into a stream, since something has to be sent before it. Most answers never become one. */
@@ -450,17 +405,9 @@ export class SessionConnection implements Connection {
   }
 }
 
-interface EarlyCancellation {
-  readonly cancellation: DecodedNotification;
-  readonly at: number;
-}
-
 /** A message that is repeated here has not come over the wire. */
 function asDecoded(message: JsonRpcMessage): Decoded {
   return decodeLine(Buffer.from(encodeMessage(message)));
 }
 
 const CONGESTED_AT = 1024 * 1024;
-const MAX_EARLY_CANCELLATIONS = 16;
-/** Ids are used again rarely, but may be. */
-const EARLY_CANCELLATION_MS = 2000;

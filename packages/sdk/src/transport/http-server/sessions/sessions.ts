@@ -17,7 +17,8 @@ import { accepts } from '../admission/guard.js';
 import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, refuse, respondError } from '../exchange/admitted-request.js';
 import type { HttpEndpointSettings } from '../options.js';
-import { SessionConnection, type SessionConnectionOptions } from './session-connection.js';
+import { SessionConnection } from './session-connection.js';
+import type { SessionConnectionOptions } from './session-options.js';
 
 /** Routes requests to legacy sessions. */
 export class SessionRouter {
