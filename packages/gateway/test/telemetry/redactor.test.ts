@@ -51,11 +51,13 @@ describe('text without what looks like a secret', () => {
 
   it('is found in time that grows with the text, not with its square', () => {
     const { text } = createRedactor(['a-secret-value']);
-    const began = performance.now();
+    const began = process.cpuUsage();
     for (const piece of ['a-', 'token', 'x://', 'Bearer ', 'sk-', 'basic a', 'eyJ.', '"', 'cookie', '=']) {
       text(piece.repeat(100_000));
     }
-    expect(performance.now() - began).toBeLessThan(2000);
+    // What other processes do on a busy machine takes none of this time.
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1000).toBeLessThan(2000);
   });
 });
 
