@@ -2,7 +2,17 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type ClusterStore, memoryStore } from '../../../src/transport/cluster.js';
 import { openWandering, startMember, startMembers, type TestMember } from '../../support/cluster.js';
-import { ask, legacyCall, modernCall, pause, plainServer, until } from '../../support/http-server.js';
+import {
+  ask,
+  initialize,
+  legacy,
+  legacyCall,
+  modernCall,
+  open,
+  pause,
+  plainServer,
+  until,
+} from '../../support/http-server.js';
 
 const urlsOf = (members: readonly TestMember[]) => members.map(({ url }) => url);
 const call = (id: number) => legacyCall(id, 'echo', { text: 'hi' });
@@ -84,6 +94,31 @@ describe('the next round of a call that waits in a member which has just come', 
       id: 2,
       result: { content: [{ text: 'the answer was: accept' }] },
     });
+  });
+});
+
+describe('a message of 2024-11-05 for a member which has just come', () => {
+  it('is counted while it waits for the store', async () => {
+    const store = memoryStore();
+    const options = { join: { store }, http: { sse: true, maxRequests: 1 } };
+    const [b] = (await startMembers(1, plainServer, options)) as [TestMember];
+    b.store.cut = true;
+    await until('it knows that it is cut off', () => !b.cluster.members.isConnected);
+    const a = await startMember(plainServer(), options);
+    const stream = await open(`${new URL(a.url).origin}/sse`, {
+      method: 'GET',
+      headers: { accept: 'text/event-stream' },
+    });
+    await stream.until('the address', () => stream.events.length > 0);
+    const address = new URL(stream.events[0]!.data!, b.url).href;
+    const say = (id: number) => ask(address, legacy(initialize(id, '2024-11-05')));
+    const first = say(1);
+    const asked = b.store.refused.length;
+    await until('it has asked twice', () => b.store.refused.length > asked + 1);
+    expect((await say(2)).status).toBe(503);
+    b.store.cut = false;
+    expect((await first).status).toBe(202);
+    stream.hangUp();
   });
 });
 

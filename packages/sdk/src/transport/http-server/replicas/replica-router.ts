@@ -143,11 +143,22 @@ export class ReplicaRouter implements EndpointReplicas {
     this.#homes.route(whole, NEW_SESSION, serve).catch(() => respondInternalError(admitted.exchange));
   }
 
-  /** A message of a connection of 2024-11-05, which ends with its process. */
+  /** A message of a connection of 2024-11-05, which ends with its process. It can wait, so it is counted. */
   async routeStream(id: string, whole: WholeRequest): Promise<RoutedRequest> {
-    const { members } = this.#cluster;
-    const opener = this.#openerOf(id, whole.admitted);
+    const { admitted, body } = whole;
+    const opener = this.#openerOf(id, admitted);
     if (opener === undefined) return 'unknown';
+    const slot = body ? this.#limiter.enterUnread(admitted, body, id) : 'uncounted';
+    if (!slot) return 'answered';
+    try {
+      return await this.#routeToOpener(opener, whole);
+    } finally {
+      if (slot !== 'uncounted') this.#limiter.leave(slot);
+    }
+  }
+
+  async #routeToOpener(opener: string, whole: WholeRequest): Promise<RoutedRequest> {
+    const { members } = this.#cluster;
     if (!members.isSelf(opener) && refusedAsNotHere(whole.admitted)) return 'answered';
     const member = await this.#memberOf(opener, whole);
     if (member === 'unsure') return 'answered';
