@@ -3,7 +3,8 @@ import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine, encodeMessage } from '../../../wire/codec.js';
 import { errorMessage, type RequestId } from '../../../wire/json-rpc.js';
 import type { PeerRequest, ServeAs } from '../../peers/envelope.js';
-import type { PeerAnswerSink, PeerCall, PeerClient, PeerFailure } from '../../peers/peer-client.js';
+import type { PeerAnswerSink, PeerCall, PeerFailure } from '../../peers/peer-call.js';
+import type { PeerClient } from '../../peers/peer-client.js';
 import {
   type AdmittedRequest,
   busy,

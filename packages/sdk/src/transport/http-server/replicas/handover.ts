@@ -4,7 +4,7 @@ import { type Cluster, PEER_PROTOCOL } from '../../../cluster/cluster.js';
 import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine } from '../../../wire/codec.js';
 import type { ServeAs } from '../../peers/envelope.js';
-import type { PeerFailure } from '../../peers/peer-client.js';
+import type { PeerFailure } from '../../peers/peer-call.js';
 import { PeerExchange } from '../../peers/peer-exchange.js';
 import type { Peers } from '../../peers/peers.js';
 import type { WholeRequest } from './endpoint-replicas.js';
