@@ -374,7 +374,7 @@ class MultiServerGateway implements Gateway {
       learn: (request) =>
         this.#options.own || this.#servers.size < 2
           ? undefined
-          : learnTools(this.#aggregate, request, this.#clock),
+          : learnTools(this.#aggregate.targets, request, this.#clock),
       ...(audit && {
         onDenied: (denied) => audit.refuse(deniedRecord(denied, audit)),
         onRefused: (refused) =>
@@ -387,7 +387,7 @@ class MultiServerGateway implements Gateway {
     const [only, ...others] = this.#servers.values();
     if (this.#options.own || !only) return undefined;
     if (others.length === 0) return { server: only, tool: toolIn(message) };
-    const found = this.#aggregate.targetOf(message, caller);
+    const found = this.#aggregate.targets.of(message, caller);
     const server = found && this.#servers.get(found.member.name);
     return server && { server, tool: found.tool };
   }

@@ -3,7 +3,7 @@ import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { RequestFacts } from '@isthmus/sdk/internal/exchange/call.js';
 import type { AccessRequest } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
-import type { Aggregate } from '../aggregate/aggregate.js';
+import type { Targets } from '../aggregate/targets.js';
 import { toolIn } from './create-authorize.js';
 import { listCall } from './tool-hints.js';
 
@@ -13,16 +13,16 @@ import { listCall } from './tool-hints.js';
  * rejects. Undefined: the lists would show nothing more than is known.
  */
 export function learnTools(
-  aggregate: Aggregate,
+  targets: Targets,
   request: AccessRequest,
   clock: Clock,
 ): Promise<unknown> | undefined {
   const names = request.messages.flatMap((message) => toolIn(message) ?? []);
   const { principal, remote, grant } = request;
-  if (!aggregate.needsToolLists(names, { principal, scopes: grant?.scopes })) return undefined;
+  if (!targets.needsToolLists(names, { principal, scopes: grant?.scopes })) return undefined;
   const abort = new LazyAbort();
   const call = listCall({ principal, remote, request: factsOf(request) }, {}, abort);
-  const reading = aggregate.learnTools(names, call);
+  const reading = targets.learnTools(names, call);
   return (
     reading &&
     within(clock, PATIENCE_MS, reading).then((isRead) => {

@@ -21,8 +21,9 @@ import type {
   SubscriptionFilter,
 } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveCall } from '../pipeline/derive-call.js';
-import { BareNames, type ListViewer } from './bare-names.js';
-import { askKnowers, hasSkills, jointExtras } from './foreign-methods.js';
+import { BareNames } from './bare-names.js';
+import { askKnowers, hasSkills } from './foreign-methods.js';
+import { jointCapabilities, jointInstructions } from './joint-offer.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import { Lists, viewerOf } from './lists.js';
@@ -31,8 +32,9 @@ import type { Wait } from './patience.js';
 import { ResourceOwners } from './resource-owners.js';
 import { Roster } from './roster.js';
 import { type Found, SharedNames } from './shared-names.js';
-import { anyWithTasks, jointTasks, keeperOf, TASK_REQUESTS } from './shared-tasks.js';
+import { anyWithTasks, keeperOf, TASK_REQUESTS } from './shared-tasks.js';
 import { SharedUris } from './shared-uris.js';
+import { type KnownOfServers, Targets } from './targets.js';
 
 export interface AggregateOptions {
   readonly info: Implementation;
@@ -58,6 +60,8 @@ export class Aggregate implements Service {
   readonly #uris = new SharedUris();
   readonly #bare = new BareNames();
   readonly #lists: Lists;
+  /** Which server a request is for. */
+  readonly targets: Targets;
   readonly #inFlight = new MemberCalls();
 
   constructor(options: AggregateOptions) {
@@ -65,7 +69,15 @@ export class Aggregate implements Service {
     this.#wait = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
     this.#roster = new Roster(this.#wait, this.#observers);
     this.#names = new SharedNames(options.separator ?? '__');
-    this.#lists = new Lists(this.#roster, this.#wait, this.#names, this.#owners, this.#uris, this.#bare);
+    const known: KnownOfServers = {
+      roster: this.#roster,
+      names: this.#names,
+      owners: this.#owners,
+      uris: this.#uris,
+      bare: this.#bare,
+    };
+    this.#lists = new Lists(known, this.#wait);
+    this.targets = new Targets(known, this.#ask);
   }
 
   /** Replaces the servers. Lists show them in this order. */
@@ -94,88 +106,19 @@ export class Aggregate implements Service {
   }
 
   get instructions(): string | undefined {
-    return this.#joined(({ instructions }) => instructions);
+    return jointInstructions(this.#roster.members, ({ instructions }) => instructions);
   }
 
   instructionsFor(peer: Peer): string | undefined {
-    return this.#joined((service) => instructionsOf(service, peer));
+    return jointInstructions(this.#roster.members, (service) => instructionsOf(service, peer));
   }
 
-  #joined(instructionsIn: (service: Service) => string | undefined): string | undefined {
-    const { members } = this.#roster;
-    const all = members.flatMap(({ name, service }) => {
-      const instructions = instructionsIn(service);
-      if (instructions === undefined) return [];
-      return [members.length === 1 ? instructions : `# ${name}\n\n${instructions}`];
-    });
-    return all.length > 0 ? all.join('\n\n') : undefined;
-  }
-
-  /** What any of the servers has. Everything, while one of them is not known yet. Lists can always change. */
   capabilities(): ServerCapabilities {
-    const { members } = this.#roster;
-    const present = this.#roster.present();
-    const known = present.map(({ service }) => service.capabilities());
-    const extras = { ...jointExtras(known), ...jointTasks(known) };
-    return present.length < members.length
-      ? { ...extras, ...EVERYTHING }
-      : { ...extras, ...jointCapabilities(members) };
-  }
-
-  /** The server that a tool belongs to, and its name there, as far as that is known without asking. */
-  #toolOf(tool: string, viewer: ListViewer): Found | undefined {
-    return this.#names.read(tool, viewer.principal) ?? this.#bareTool(tool, this.#bare.of(viewer, tool));
-  }
-
-  /** The server that a request is for, and the tool there, as far as that is known without asking. */
-  targetOf({ method, params = {} }: EarlyMessage, viewer: ListViewer): Target | undefined {
-    const { principal } = viewer;
-    const { name, uri, ref } = params;
-    if (method === 'tools/call') {
-      const found = typeof name === 'string' ? this.#toolOf(name, viewer) : undefined;
-      return found && { member: found.member, tool: found.name };
-    }
-    const about = isJsonObject(ref) ? ref : { name, uri };
-    const member =
-      method === 'prompts/get' || about['type'] === 'ref/prompt'
-        ? this.#names.read(about['name'], principal)?.member
-        : this.#keeperOf(about['uri'], principal);
-    return member && { member, tool: undefined };
-  }
-
-  /** Whether lists would show which servers have these tools: a name may not tell it by itself. */
-  needsToolLists(names: readonly string[], viewer: ListViewer): boolean {
-    return this.#hasUnknownBare(names, viewer) || !this.#areMarksKnown(names, viewer);
-  }
-
-  /** Reads these lists. Undefined: they would show nothing more than is known. */
-  learnTools(names: readonly string[], call: Call): Promise<void> | undefined {
-    const viewer = viewerOf(call);
-    if (!this.needsToolLists(names, viewer)) return undefined;
-    const readsAll = this.#hasUnknownBare(names, viewer);
-    const isEnough = () => !readsAll && this.#areMarksKnown(names, viewer);
-    return this.#names.readLists(call, 'tools/list', this.#ask, isEnough);
-  }
-
-  #hasUnknownBare(names: readonly string[], viewer: ListViewer): boolean {
-    return this.#bare.isEmpty(viewer) && names.some((name) => !this.#names.read(name, viewer.principal));
-  }
-
-  #areMarksKnown(names: readonly string[], { principal }: ListViewer): boolean {
-    return !names.some((name) => this.#names.isUnknown(name, principal));
-  }
-
-  #keeperOf(uri: unknown, principal: string | undefined): AggregateMember | undefined {
-    if (typeof uri !== 'string') return undefined;
-    const named = this.#uris.read(uri)?.member ?? this.#uris.keeperOf(principal, uri);
-    if (named) return named;
-    const [only, ...others] = this.#owners.among(principal, uri, this.#roster.members);
-    return others.length === 0 ? only : undefined;
+    return jointCapabilities(this.#roster.members, this.#roster.present());
   }
 
   headerParams(tool: string, principal?: string): readonly HeaderParam[] {
-    const found =
-      this.#names.read(tool, principal) ?? this.#bareTool(tool, this.#bare.ofAny(principal, tool));
+    const found = this.targets.toolOfAny(tool, principal);
     return found?.member.service.headerParams?.(found.name, principal) ?? [];
   }
 
@@ -253,9 +196,10 @@ export class Aggregate implements Service {
   async #callTool(call: Call): Promise<JsonObject> {
     const { name } = call.params;
     const { principal } = call.peer;
-    if (typeof name === 'string') await this.learnTools([name], call);
-    const found = typeof name === 'string' ? this.#toolOf(name, viewerOf(call)) : undefined;
-    if (!found) throw this.#unknownTool(String(name), viewerOf(call));
+    if (typeof name === 'string') await this.targets.learnTools([name], call);
+    const viewer = viewerOf(call);
+    const found = typeof name === 'string' ? this.targets.toolOf(name, viewer) : undefined;
+    if (!found) throw this.targets.unknownTool(String(name), viewer);
     const result = this.#forward(found.member, call, { ...call.params, name: found.name });
     return this.#uris.hasAliases ? this.#uris.showResult(principal, found.member, await result) : result;
   }
@@ -279,19 +223,6 @@ export class Aggregate implements Service {
     const found = await this.#find(call, name, 'prompts/list');
     if (!found) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${String(name)}`);
     return this.#forward(found.member, call, { ...call.params, name: found.name });
-  }
-
-  /** The tool that only one server has under this name. */
-  #bareTool(name: string, [only, another]: readonly string[]): Found | undefined {
-    const member = another ? undefined : this.#roster.members.find((each) => each.name === only);
-    return member && { member, name };
-  }
-
-  #unknownTool(name: string, viewer: ListViewer): ProtocolError {
-    const servers = this.#bare.of(viewer, name);
-    const names = servers.map((server) => this.#names.to({ server, name }));
-    const several = names.length > 1 ? `. Several servers have it: call ${names.join(' or ')}` : '';
-    return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name}${several}`);
   }
 
   /** A resource or a skill, at the server that its URI names, or else at the one that has it. */
@@ -358,34 +289,5 @@ export class Aggregate implements Service {
   }
 }
 
-/** What a request is for. */
-export interface Target {
-  readonly member: AggregateMember;
-  /** Undefined: it is not a tool call. */
-  readonly tool: string | undefined;
-}
-
 /** Requests whose answer a client reads only once. */
 const OPENINGS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'subscriptions/listen']);
-
-/** What any of the servers has. Lists can always change, because servers come and go. Tools are always declared. */
-function jointCapabilities(members: readonly AggregateMember[]): ServerCapabilities {
-  const all = members.map(({ service }) => service.capabilities());
-  const has = (name: keyof ServerCapabilities) => all.some((each) => each[name] !== undefined);
-  const { tools, prompts, resources, completions, logging } = EVERYTHING;
-  return {
-    tools,
-    ...(has('prompts') && { prompts }),
-    ...(has('resources') && { resources }),
-    ...(has('completions') && { completions }),
-    ...(has('logging') && { logging }),
-  };
-}
-
-const EVERYTHING = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-} satisfies ServerCapabilities;

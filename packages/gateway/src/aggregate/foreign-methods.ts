@@ -3,22 +3,7 @@ import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import type { AggregateMember } from './members.js';
-
-/** The capabilities of several servers that the aggregate does not know: of two with one name, the first. */
-export function jointExtras(all: readonly ServerCapabilities[]): ServerCapabilities {
-  const extras: Record<string, unknown> = {};
-  for (const capabilities of all) {
-    const { tools, prompts, resources, completions, logging, tasks, ...rest } = capabilities;
-    for (const [name, value] of Object.entries(rest)) {
-      const known = extras[name];
-      const isJoined = name === 'extensions' || name === 'experimental';
-      extras[name] = isJoined && isJsonObject(known) ? { ...(value as object), ...known } : (known ?? value);
-    }
-  }
-  return extras as ServerCapabilities;
-}
 
 /**
  * The servers that may know a method which the core protocol does not define, the likeliest first: those that announce an

@@ -12,6 +12,7 @@ import type { PagePosition, ResourceListKind, ResourceOwners } from './resource-
 import type { Roster } from './roster.js';
 import type { SharedNames } from './shared-names.js';
 import type { SharedUris } from './shared-uris.js';
+import type { KnownOfServers } from './targets.js';
 
 /** The lists of all servers as one. */
 export class Lists {
@@ -22,14 +23,7 @@ export class Lists {
   readonly #uris: SharedUris;
   readonly #bare: BareNames;
 
-  constructor(
-    roster: Roster,
-    wait: Wait,
-    names: SharedNames,
-    owners: ResourceOwners,
-    uris: SharedUris,
-    bare: BareNames,
-  ) {
+  constructor({ roster, names, owners, uris, bare }: KnownOfServers, wait: Wait) {
     this.#roster = roster;
     this.#wait = wait;
     this.#names = names;
