@@ -26,7 +26,8 @@ import {
 import type { Middleware, Server, ServerOptions } from './server.js';
 import { resolveTasks } from './tasks/options.js';
 import { TASK_METHODS } from './tasks/task-methods.js';
-import { hasLegacyTasks, TaskRunner } from './tasks/task-runner.js';
+import { hasLegacyTasks } from './tasks/task-request.js';
+import { TaskRunner } from './tasks/task-runner.js';
 import { watchTasks } from './tasks/watch-tasks.js';
 import { addTool, callTool, type RegisteredTool } from './tools.js';
 

@@ -1,5 +1,4 @@
 import { LazyAbort } from '../../async/abort.js';
-import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
@@ -7,6 +6,7 @@ import type { InputRequest, InputResponse } from '../../wire/model.js';
 import { changeTask, type TaskChange } from './change-task.js';
 import type { TaskSettings } from './options.js';
 import { MAX_MESSAGE } from './project-task.js';
+import { TaskQuestions } from './run/task-questions.js';
 import { isFinished, type TaskOutcome, type TaskRecord } from './store.js';
 
 /** What a running task needs of its runner. */
@@ -30,12 +30,9 @@ export class RunningTask {
   readonly id: string;
   readonly cancellation = new LazyAbort();
   readonly #context: TaskContext;
-  readonly #open = new Map<string, TaskQuestion>();
+  readonly #questions: TaskQuestions;
   readonly #unwatch: () => void;
   readonly #worker: string;
-  /** A key is never used again, also not by the next process that goes on with the task (TASK-M-040). */
-  readonly #keyPrefix: string;
-  #asked = 0;
   #message: string | undefined;
   #note: JsonObject | undefined;
   #hasEnded = false;
@@ -54,7 +51,8 @@ export class RunningTask {
     this.id = record.id;
     this.#context = context;
     this.#worker = record.worker;
-    this.#keyPrefix = record.revision === 1 ? '' : `${record.revision}-`;
+    const keyPrefix = record.revision === 1 ? '' : `${record.revision}-`;
+    this.#questions = new TaskQuestions(context, keyPrefix, () => this.#write());
     this.#message = record.statusMessage;
     this.#note = record.revision === 1 ? undefined : record.note;
     this.#unwatch = context.settings.store.watch(record.id, () => void this.#read());
@@ -64,38 +62,9 @@ export class RunningTask {
     return this.#hasEnded;
   }
 
-  /** Asks the owner of the task. The question stays open until it is answered, withdrawn or too old. */
+  /** Asks the owner of the task. */
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
-    if (this.#hasEnded) return Promise.reject(taskIsOver());
-    const { clock, maxTtlMs } = this.#context.settings;
-    const giveBack = this.#context.takeBytes(Buffer.byteLength(JSON.stringify(request)));
-    if (!giveBack) return Promise.reject(tooLarge());
-    this.#asked += 1;
-    const key = `${KEY_NAMES[request.method]}-${this.#keyPrefix}${this.#asked}`;
-    const deferred = createDeferred<InputResponse>();
-    const withdraw = (reason: unknown) => {
-      if (!this.#take(key)) return;
-      deferred.reject(reason as Error);
-      this.#write();
-    };
-    const callOffTimeout = clock.after(
-      maxTtlMs,
-      () => withdraw(new IsthmusError('TIMED_OUT', `no answer came within ${maxTtlMs} ms`)),
-      { background: true },
-    );
-    const onAbort = () => withdraw(signal?.reason);
-    const callOff = () => {
-      callOffTimeout();
-      giveBack();
-      signal?.removeEventListener('abort', onAbort);
-    };
-    this.#open.set(key, { request, deferred, callOff });
-    if (this.#open.size === 1) this.#context.onWaiting(true);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) onAbort();
-    // Questions of one turn of the event loop are shown together.
-    setImmediate(() => this.#write());
-    return deferred.promise;
+    return this.#hasEnded ? Promise.reject(taskIsOver()) : this.#questions.ask(request, signal);
   }
 
   /** Shows the message as the status. Messages that come quickly after each other are shown now and then. */
@@ -152,7 +121,7 @@ export class RunningTask {
     if (this.#hasEnded) return;
     this.#isAbandoned = true;
     this.#stop();
-    for (const key of [...this.#open.keys()]) this.#take(key);
+    this.#questions.leave();
     this.cancellation.abort(TASK_LEFT);
   }
 
@@ -164,7 +133,7 @@ export class RunningTask {
   /** The client or the server ends the task. The handler may still answer. */
   abort(reason: IsthmusError): void {
     this.cancellation.abort(reason);
-    for (const key of [...this.#open.keys()]) this.#take(key)?.deferred.reject(reason);
+    this.#questions.rejectAll(reason);
   }
 
   /**
@@ -201,21 +170,7 @@ export class RunningTask {
 
   #end(reason: IsthmusError): void {
     this.#stop();
-    for (const key of [...this.#open.keys()]) {
-      const question = this.#take(key);
-      // The handler may not await it any more; that must not become an unhandled rejection.
-      question?.deferred.promise.catch(() => {});
-      question?.deferred.reject(reason);
-    }
-  }
-
-  #take(key: string): TaskQuestion | undefined {
-    const question = this.#open.get(key);
-    if (!question) return undefined;
-    this.#open.delete(key);
-    question.callOff();
-    if (this.#open.size === 0) this.#context.onWaiting(false);
-    return question;
+    this.#questions.end(reason);
   }
 
   #write(): void {
@@ -235,38 +190,22 @@ export class RunningTask {
         if (record) this.#apply(record);
       } catch (error) {
         // The owner cannot see the questions, so they cannot be answered.
-        this.#rejectAll(error as Error);
+        this.#questions.rejectAll(error as Error);
       }
     }
     this.#isWriting = false;
   }
 
-  #rejectAll(error: Error): void {
-    for (const key of [...this.#open.keys()]) this.#take(key)?.deferred.reject(error);
-  }
-
   /** The state that clients should see now. Answers are taken out of the record. */
   #present(known: TaskRecord): TaskChange {
-    this.#deliver(known);
-    const questions = Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
+    this.#questions.deliver(known);
     return {
-      questions,
+      questions: this.#questions.shown(),
       answers: {},
-      status: this.#open.size > 0 ? 'input_required' : 'working',
+      status: this.#questions.isEmpty ? 'working' : 'input_required',
       ...(this.#message !== undefined && { statusMessage: this.#message }),
       ...(this.#note && { note: { ...known.note, ...this.#note } }),
     };
-  }
-
-  #deliver({ answers }: TaskRecord): boolean {
-    let isAny = false;
-    for (const [key, answer] of Object.entries(answers)) {
-      isAny = true;
-      const question = this.#take(key);
-      if ('response' in answer) question?.deferred.resolve(answer.response);
-      else question?.deferred.reject(new IsthmusError('REFUSED_BY_PEER', answer.refusal));
-    }
-    return isAny;
   }
 
   async #read(): Promise<void> {
@@ -291,7 +230,7 @@ export class RunningTask {
       return this.cancellation.abort(reason);
     }
     if (record.cancelRequested) this.#cancelled();
-    if (this.#deliver(record)) this.#write();
+    if (this.#questions.deliver(record)) this.#write();
   }
 
   /** TASK-M-051: the end of the handler decides. A handler that goes on for long is given up. */
@@ -311,18 +250,6 @@ export class RunningTask {
 
 export type TaskEnd = TaskOutcome | 'cancelled';
 
-interface TaskQuestion {
-  readonly request: InputRequest;
-  readonly deferred: Deferred<InputResponse>;
-  readonly callOff: () => void;
-}
-
-const KEY_NAMES: Record<InputRequest['method'], string> = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-};
-
 const MAX_PAUSE_MS = 20_000;
 
 /** The reason of a cancellation that does not end the task: another process goes on with it. */
@@ -330,10 +257,6 @@ export const TASK_LEFT = new IsthmusError('CANCELLED', 'another process goes on 
 
 function taskIsOver(): IsthmusError {
   return new IsthmusError('CANCELLED', 'the task is over; no more questions can be asked');
-}
-
-function tooLarge(): IsthmusError {
-  return new IsthmusError('BUSY', 'The open questions of this client have too many bytes', { sent: 'no' });
 }
 
 const NOT_STORED_MESSAGE = 'The task has ended, and the store could not keep its result';

@@ -7,9 +7,10 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { InputResponse } from '../../wire/model.js';
 import { changeTask } from './change-task.js';
 import { toDetailedTask, toLegacyTask, withRelatedTask } from './project-task.js';
+import { answered, channelOfCall } from './run/task-channels.js';
 import { isFinished, type TaskAnswer, type TaskPosition, type TaskRecord } from './store.js';
-import { answered, channelOfCall } from './task-channels.js';
-import { hasLegacyTasks, type TaskRunner } from './task-runner.js';
+import { hasLegacyTasks } from './task-request.js';
+import type { TaskRunner } from './task-runner.js';
 import { visibleTask } from './visible-task.js';
 
 /** The requests about tasks, in both eras. */

@@ -1,25 +1,33 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { within } from '../../async/clock.js';
 import { answerRounds } from '../../era/answer-rounds.js';
-import { takesTasks, tasksRequired } from '../../era/extensions.js';
 import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
-import { isAtLeast, type LegacyRevision } from '../../era/revisions.js';
-import { toWireError } from '../../era/server-dialect-context.js';
-import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, EndedTaskStatus, OutlivingSlot, Peer, Serving, ToldTask } from '../../exchange/call.js';
+import { IsthmusError } from '../../errors.js';
+import type { Call, EndedTaskStatus, OutlivingSlot, Serving, ToldTask } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
-import { ErrorCode } from '../../wire/error-codes.js';
-import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
 import { changeTask } from './change-task.js';
 import { callOfRecord, failLost, LOST_WORKER, type ResumedTask, type ResumeTask } from './lost-task.js';
 import type { TaskPlan, TaskSettings } from './options.js';
 import { toCreateTaskResult, toLegacyTask } from './project-task.js';
-import { RunningTask, type TaskContext, type TaskEnd } from './running-task.js';
+import { TaskCall } from './run/task-call.js';
+import { channelOfSession, TaskChannels } from './run/task-channels.js';
+import { endOf, errorOf, type Handled, handled } from './run/task-end.js';
+import { type TaskPlace, TaskPlaces } from './run/task-places.js';
+import { RunningTask, type TaskContext } from './running-task.js';
 import { isFinished, type TaskRecord } from './store.js';
-import { TaskCall } from './task-call.js';
-import { channelOfSession, TaskChannels } from './task-channels.js';
-import { type TaskPlace, TaskPlaces } from './task-places.js';
+import {
+  fittedPlan,
+  newRecord,
+  refusePlain,
+  refuseTask,
+  type TaskWish,
+  tooMany,
+  wishOf,
+} from './task-request.js';
 import { TaskUpkeep } from './task-upkeep.js';
+
+export { hasLegacyTasks } from './task-request.js';
 
 /** Runs calls as tasks, one after the other or many at once, within the limits of the settings. */
 export class TaskRunner {
@@ -180,7 +188,13 @@ export class TaskRunner {
       const begin = async (told?: ToldTask): Promise<string | undefined> => {
         begun ??= taskCall.becoming(async () => {
           if (hasEnded || taskCall.cancellation.aborted) return undefined;
-          const made = await this.#begin(call, taskCall, this.#fitted(plan, told), wish, told?.meta);
+          const made = await this.#begin(
+            call,
+            taskCall,
+            fittedPlan(plan, told, this.settings),
+            wish,
+            told?.meta,
+          );
           if (made) resolve(made.answer);
           return made?.running;
         });
@@ -249,16 +263,6 @@ export class TaskRunner {
     }
   }
 
-  /** A client that comes back as late as its server allows finds the result. It polls as often as its server asks. */
-  #fitted(plan: TaskPlan, told: ToldTask | undefined): TaskPlan {
-    if (!told) return plan;
-    return {
-      ...plan,
-      ttlMs: Math.max(told.ttlMs, plan.ttlMs ?? this.settings.ttlMs),
-      pollIntervalMs: told.pollIntervalMs ?? plan.pollIntervalMs,
-    };
-  }
-
   #contextOf(place: TaskPlace, outer: OutlivingSlot | undefined): TaskContext {
     return {
       settings: this.settings,
@@ -288,28 +292,8 @@ export class TaskRunner {
 
   async #finish(task: RunningTask, call: TaskCall, end: Handled): Promise<void> {
     const run = this.#running.get(task.id);
-    await task.finish(this.#endOf(call, end));
+    await task.finish(endOf(call, end, this.settings));
     if (run) this.#forget(task.id, run);
-  }
-
-  #endOf(call: TaskCall, end: Handled): TaskEnd {
-    if ('plain' in end) return this.#resultOf(end.plain);
-    if (call.cancellation.aborted) return 'cancelled';
-    return { error: toWireError(end.thrown, 'tools/call', call.peer.era) };
-  }
-
-  /** A copy, since the handler may change its object later, and a finished task must not change. */
-  #resultOf(result: JsonObject): TaskEnd {
-    const limit = Math.floor(this.settings.bounds.maxBytes / 16);
-    try {
-      const text = JSON.stringify(result);
-      const bytes = Buffer.byteLength(text);
-      if (bytes <= limit) return { result: JSON.parse(text) as JsonObject };
-      const message = `The result has ${bytes} bytes, and the result of a task can have ${limit}`;
-      return { error: { code: ErrorCode.InternalError, message } };
-    } catch (error) {
-      return { error: { code: ErrorCode.InternalError, message: messageOf(error) } };
-    }
   }
 
   #forget(id: string, { place, outer, closeChannel }: Run): void {
@@ -371,25 +355,6 @@ export class TaskRunner {
 
 type ToolRun = (call: Call) => JsonObject | Promise<JsonObject>;
 
-type Handled = { readonly plain: JsonObject } | { readonly thrown: unknown };
-
-async function handled(handle: () => JsonObject | Promise<JsonObject>): Promise<Handled> {
-  try {
-    return { plain: await handle() };
-  } catch (thrown) {
-    return { thrown };
-  }
-}
-
-/** A word for what went wrong. */
-function errorOf({ outcome }: TaskRecord): string | undefined {
-  if (!outcome) return undefined;
-  if ('result' in outcome) return outcome.result['isError'] === true ? 'tool_error' : undefined;
-  const { code, data } = outcome.error;
-  const reason = isJsonObject(data) ? data['reason'] : undefined;
-  return typeof reason === 'string' ? reason : String(code);
-}
-
 /** What a task in this process holds. */
 interface Entry {
   readonly place: TaskPlace;
@@ -405,95 +370,3 @@ interface Run extends Entry {
 const LEAST_MESSAGE_MS = 200;
 /** How long a server that stops waits for the store. */
 const STOP_MS = 5000;
-
-/** What the client says about tasks with its call. */
-interface TaskWish {
-  /** A legacy client decides itself. */
-  readonly isDemanded: boolean;
-  readonly ttlMs: number | undefined;
-}
-
-/** Undefined: the client takes no task. */
-function wishOf({ peer, params }: Call): TaskWish | undefined {
-  if (peer.era === 'modern') {
-    return takesTasks(peer.capabilities) ? { isDemanded: false, ttlMs: undefined } : undefined;
-  }
-  const { task } = params;
-  if (task === undefined || !hasLegacyTasks(peer)) return undefined;
-  const ttl = isJsonObject(task) ? task['ttl'] : Number.NaN;
-  if (ttl !== undefined && ttl !== null && !(typeof ttl === 'number' && ttl >= 0)) {
-    throw new ProtocolError(
-      ErrorCode.InvalidParams,
-      'params.task must be an object, and its ttl a number of milliseconds',
-    );
-  }
-  return { isDemanded: true, ttlMs: ttl === null ? Number.POSITIVE_INFINITY : (ttl as number | undefined) };
-}
-
-/** Whether the revision of a legacy session has tasks. */
-export function hasLegacyTasks({ era, revision }: Peer): boolean {
-  return era === 'legacy' && isAtLeast(revision as LegacyRevision, '2025-11-25');
-}
-
-/** TASK-L-007: only the tools that say so run as tasks. */
-function refuseTask({ peer, params }: Call): void {
-  if (params['task'] === undefined || !hasLegacyTasks(peer)) return;
-  throw new ProtocolError(
-    ErrorCode.MethodNotFound,
-    'This tool does not run as a task: call it without params.task',
-  );
-}
-
-/** TASK-L-010, TASK-M-006. Clients of older revisions cannot ask for a task, so they are served. */
-function refusePlain(peer: Peer): void {
-  if (peer.era === 'modern') throw tasksRequired();
-  if (!hasLegacyTasks(peer)) return;
-  throw new ProtocolError(
-    ErrorCode.MethodNotFound,
-    'This tool runs only as a task: call it with params.task',
-  );
-}
-
-function tooMany(): ProtocolError {
-  return new ProtocolError(ErrorCode.InternalError, 'Too many tasks are running; try again later', {
-    reason: 'BUSY',
-    sent: 'no',
-    status: 429,
-    retryAfterMs: 1000,
-  });
-}
-
-/** TASK-L-092, TASK-M-024: 190 random bits. Without a "-", which command lines would take for an option. */
-function newTaskId(): string {
-  return randomBytes(24).toString('base64url').replaceAll('-', '_');
-}
-
-function newRecord(
-  { peer, params }: Call,
-  { settings, worker }: TaskRunner,
-  plan: TaskPlan,
-  wish: TaskWish,
-  client: string,
-): TaskRecord {
-  const now = settings.clock.now();
-  const asked = wish.ttlMs ?? plan.ttlMs ?? settings.ttlMs;
-  return {
-    id: newTaskId(),
-    ...(peer.principal !== undefined && { owner: peer.principal }),
-    client,
-    tool: String(params['name']),
-    createdAt: now,
-    updatedAt: now,
-    ttlMs: Math.round(Math.min(Math.max(asked, MIN_TTL_MS), settings.maxTtlMs)),
-    pollIntervalMs: plan.pollIntervalMs ?? settings.pollIntervalMs,
-    status: 'working',
-    questions: {},
-    answers: {},
-    cancelRequested: false,
-    worker,
-    revision: 1,
-  };
-}
-
-/** A client must be able to read the result of a task that has just ended. */
-const MIN_TTL_MS = 5000;

@@ -1,10 +1,10 @@
-import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Call, ForeignNotification, Peer, ServedSession } from '../../exchange/call.js';
-import type { InputRequest, InputResponse, LogEntry } from '../../wire/model.js';
-import { changeTask } from './change-task.js';
-import type { TaskSettings } from './options.js';
-import { withRelatedTask } from './project-task.js';
-import { isFinished, type TaskAnswer, type TaskRecord } from './store.js';
+import { IsthmusError, messageOf, ProtocolError } from '../../../errors.js';
+import type { Call, ForeignNotification, Peer, ServedSession } from '../../../exchange/call.js';
+import type { InputRequest, InputResponse, LogEntry } from '../../../wire/model.js';
+import { changeTask } from '../change-task.js';
+import type { TaskSettings } from '../options.js';
+import { withRelatedTask } from '../project-task.js';
+import { isFinished, type TaskAnswer, type TaskRecord } from '../store.js';
 
 /** A way to a legacy client: the stream of a `tasks/result`, or the session that started the task. */
 export interface TaskChannel {

@@ -1,6 +1,6 @@
-import type { Origin } from '../../exchange/client-key.js';
-import { FairSlots, type TakenSlot } from '../../exchange/fair-slots.js';
-import type { TaskSettings } from './options.js';
+import type { Origin } from '../../../exchange/client-key.js';
+import { FairSlots, type TakenSlot } from '../../../exchange/fair-slots.js';
+import type { TaskSettings } from '../options.js';
 
 /**
  * The places of the tasks that run, fair between clients. A task that waits for an answer gives its place to others, as

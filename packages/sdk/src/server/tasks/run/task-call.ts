@@ -1,5 +1,5 @@
-import { type Cancellation, LazyAbort } from '../../async/abort.js';
-import { cannotBeAsked } from '../../era/input-rounds.js';
+import { type Cancellation, LazyAbort } from '../../../async/abort.js';
+import { cannotBeAsked } from '../../../era/input-rounds.js';
 import type {
   Call,
   CallTask,
@@ -7,8 +7,8 @@ import type {
   Peer,
   RequestFacts,
   ServedSession,
-} from '../../exchange/call.js';
-import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
+} from '../../../exchange/call.js';
+import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../../wire/json-rpc.js';
 import type {
   InputRequest,
   InputResponse,
@@ -16,9 +16,9 @@ import type {
   LogEntry,
   LoggingLevel,
   ProgressUpdate,
-} from '../../wire/model.js';
-import { withRelatedTask } from './project-task.js';
-import type { RunningTask } from './running-task.js';
+} from '../../../wire/model.js';
+import { withRelatedTask } from '../project-task.js';
+import type { RunningTask } from '../running-task.js';
 import type { TaskChannel } from './task-channels.js';
 
 /** A task that a call has become. */
