@@ -122,6 +122,11 @@ export interface Grade {
   readonly why: string;
 }
 
+export interface Interrupted {
+  readonly done: number;
+  readonly of: number;
+}
+
 /** The result of a run: the server, the grade and all findings. */
 export interface Report {
   readonly target: { readonly label: string; readonly transport: CheckTransport };
@@ -131,6 +136,8 @@ export interface Report {
   readonly grade: Grade;
   /** What ended the server, if it was gone at the end: `tools/call of reset`. */
   readonly goneAfter?: string;
+  /** The run was cancelled after so many of its checks. It has no good grade then, and does not pass. */
+  readonly interrupted?: Interrupted;
   /** Entries of the baseline that no longer fail. Each one fails the run. */
   readonly stale: readonly string[];
   readonly seed: number;

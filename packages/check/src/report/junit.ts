@@ -1,5 +1,5 @@
 import type { Finding, Report } from '../model.js';
-import { type FailOn, verdictOf } from '../run/grade.js';
+import { describeStop, type FailOn, verdictOf } from '../run/grade.js';
 import { cleanLine, cleanText, describeFinding, nameOfFinding, seenAndExpected } from './plain-text.js';
 import { standingOf, suitesOf } from './standing.js';
 
@@ -78,13 +78,16 @@ function caseOf(finding: Finding, failOn: FailOn): Case {
 function staleCases(report: Report, failOn: FailOn): Case[] {
   const stale = report.stale.map((entry) => ({ name: entry, message: entry }));
   const nothing = verdictOf(report, failOn).reasons.filter((reason) => reason === 'no check applied');
-  return [...stale, ...nothing.map((reason) => ({ name: reason, message: reason }))].map((each) => ({
-    ...each,
-    ms: 0,
-    kind: 'failure',
-    type: 'baseline',
-    text: '',
-  }));
+  const stopped = report.interrupted ? [`the run ${describeStop(report.interrupted)}`] : [];
+  return [...stale, ...[...nothing, ...stopped].map((reason) => ({ name: reason, message: reason }))].map(
+    (each) => ({
+      ...each,
+      ms: 0,
+      kind: 'failure',
+      type: 'baseline',
+      text: '',
+    }),
+  );
 }
 
 function renderCase(suite: string, { name, ms, kind, message, type, text }: Case): string[] {

@@ -87,7 +87,12 @@ export async function surveyAndCheck(
   const run = await startRun(target, options);
   try {
     const plan = planRun(chosen, target.transport, [...run.facts.keys()], run.facts.get('legacy')?.isSse);
-    const found = groupFindings(await runAll(plan, run, options), [...run.facts.values()]);
+    const judged = await runAll(plan, run, options);
+    const interrupted =
+      options.signal?.aborted && judged.length < plan.length
+        ? { done: judged.length, of: plan.length }
+        : undefined;
+    const found = groupFindings(judged, [...run.facts.values()]);
     const { findings, stale } = options.baseline
       ? applyBaseline(found, options.baseline, {
           chosen: new Set(chosen.map(({ id }) => id)),
@@ -100,8 +105,9 @@ export async function surveyAndCheck(
       eras: [...run.facts.values()].map(toEraReport),
       findings,
       counts: countsOf(findings),
-      grade: gradeOf(findings, run.watch.goneAfter),
+      grade: gradeOf(findings, { goneAfter: run.watch.goneAfter, interrupted }),
       ...(run.watch.goneAfter !== undefined && { goneAfter: run.watch.goneAfter }),
+      ...(interrupted && { interrupted }),
       // A cancelled run says nothing about the entries of the baseline.
       stale: options.signal?.aborted ? [] : stale,
       seed: run.seed,

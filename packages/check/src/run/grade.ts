@@ -1,4 +1,4 @@
-import type { Counts, Finding, Grade, Report } from '../model.js';
+import type { Counts, Finding, Grade, Interrupted, Report } from '../model.js';
 import { isOpinion } from '../rules/index.js';
 
 /**
@@ -7,8 +7,18 @@ import { isOpinion } from '../rules/index.js';
  * grade. An opinion (a SHOULD without a rule) counts as a SHOULD, so it can only cost the `+`. docs/check-ci.md explains the
  * letters.
  */
-export function gradeOf(findings: readonly Finding[], goneAfter?: string): Grade {
+export function gradeOf(
+  findings: readonly Finding[],
+  { goneAfter, interrupted }: { goneAfter?: string | undefined; interrupted?: Interrupted | undefined } = {},
+): Grade {
   const grade = gradeOfSeen(findings);
+  if (interrupted) {
+    return {
+      ...grade,
+      letter: 'F',
+      why: `The run ${describeStop(interrupted)}, so there is nothing to grade.`,
+    };
+  }
   if (goneAfter === undefined) return grade;
   const letter = grade.letter === 'F' ? 'F' : 'D';
   return {
@@ -101,14 +111,15 @@ export interface RunVerdict {
   readonly reasons: readonly string[];
 }
 
-/** Whether the run passed. A run with unfinished checks, or in which no check applied, does not pass. */
+/** Whether the run passed. A run that was interrupted, has unfinished checks, or in which no check applied, does not pass. */
 export function verdictOf(
-  { counts, stale, goneAfter }: Pick<Report, 'counts' | 'stale' | 'goneAfter'>,
+  { counts, stale, goneAfter, interrupted }: Pick<Report, 'counts' | 'stale' | 'goneAfter' | 'interrupted'>,
   failOn: FailOn = 'must',
 ): RunVerdict {
   const { pass, fail, warn, error, accepted } = counts;
   const applied = pass + fail + warn + error + accepted;
   const reasons = [
+    ...(interrupted ? [`the run ${describeStop(interrupted)}`] : []),
     ...(goneAfter === undefined
       ? []
       : [`the server was gone after ${goneAfter}, so only what was seen before is judged`]),
@@ -123,4 +134,8 @@ export function verdictOf(
       : []),
   ];
   return { passed: reasons.length === 0, reasons };
+}
+
+export function describeStop({ done, of }: Interrupted): string {
+  return `was interrupted after ${done} of ${of} checks`;
 }

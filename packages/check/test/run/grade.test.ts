@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding, Level, Outcome } from '../../src/model.js';
-import { countsOf, gradeOf } from '../../src/run/grade.js';
-import { aFinding, sampleFindings } from '../support/report/sample-report.js';
+import { toJunit } from '../../src/report/junit.js';
+import { countsOf, gradeOf, verdictOf } from '../../src/run/grade.js';
+import { aFinding, aReport, sampleFindings } from '../support/report/sample-report.js';
 
 describe('the grade', () => {
   it('is A+ when every MUST and SHOULD that applies holds', () => {
@@ -69,6 +70,23 @@ describe('the grade', () => {
       should: 100,
       why: 'No check applied, so there is nothing to grade.',
     });
+  });
+
+  it('is F, and the run does not pass, when the run was interrupted', () => {
+    const [findings, interrupted] = [some(4, 'MUST', 'pass'), { done: 4, of: 693 }];
+    expect(gradeOf(findings, { interrupted })).toEqual({
+      letter: 'F',
+      must: 100,
+      should: 100,
+      why: 'The run was interrupted after 4 of 693 checks, so there is nothing to grade.',
+    });
+    expect(verdictOf({ counts: countsOf(findings), stale: [], interrupted })).toEqual({
+      passed: false,
+      reasons: ['the run was interrupted after 4 of 693 checks'],
+    });
+    expect(toJunit({ ...aReport({ findings }), interrupted })).toContain(
+      'name="the run was interrupted after 4 of 693 checks"',
+    );
   });
 
   it('can do without any MUST', () => {

@@ -118,9 +118,10 @@ function renderStale({ stale }: Report, { width, out }: Looks): string {
 }
 
 /** The first line is the grade. */
-function renderGrade({ grade }: Report, { width, out }: Looks): string {
-  return wrap(`Grade ${grade.letter}: ${grade.why}`, width)
-    .map((line, at) => `${at === 0 ? line.replace(/^Grade \S+:/, (head) => out.bold(head)) : line}\n`)
+function renderGrade({ grade, interrupted }: Report, { width, out }: Looks): string {
+  const head = interrupted ? 'No grade:' : `Grade ${grade.letter}:`;
+  return wrap(`${head} ${grade.why}`, width)
+    .map((line, at) => `${at === 0 ? line.replace(head, out.bold(head)) : line}\n`)
     .join('');
 }
 

@@ -187,7 +187,7 @@ function unreachableHint(target: CommandTarget): string {
 
 /** The exit code of a finished run. A server that cannot be reached and an invalid command line fail before that. */
 export function exitCodeOf(
-  report: Pick<Report, 'counts' | 'stale' | 'goneAfter'>,
+  report: Pick<Report, 'counts' | 'stale' | 'goneAfter' | 'interrupted'>,
   failOn: FailOn = 'must',
 ): number {
   return verdictOf(report, failOn).passed ? EXIT.ok : EXIT.failed;

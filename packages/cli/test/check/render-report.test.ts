@@ -1,3 +1,4 @@
+import { countsOf, gradeOf } from '@isthmus/check/internal/run/grade.js';
 import { type RenderOptions, renderReport } from 'isthmus/internal/check/render-report.js';
 import { widthOf } from 'isthmus/internal/terminal/table.js';
 import { createStyle } from 'isthmus/internal/terminal/terminal.js';
@@ -46,6 +47,24 @@ checks. --only CHECK repeats one (--seed 42: with the same input).
 FAILED: 1 MUST is broken, 1 check could not be finished, 1 entry of the
 baseline is stale; 1 warning, 1 accepted by the baseline
 `);
+  });
+
+  it('has no grade, and is not passed, when the run was interrupted', () => {
+    const findings = [aFinding(), aFinding()];
+    const interrupted = { done: 2, of: 693 };
+    const lines = render(
+      aReport({
+        findings,
+        counts: countsOf(findings),
+        grade: gradeOf(findings, { interrupted }),
+        interrupted,
+      }),
+      100,
+    ).split('\n');
+    expect([lines[0], lines.at(-2)]).toEqual([
+      'No grade: The run was interrupted after 2 of 693 checks, so there is nothing to grade.',
+      'FAILED: the run was interrupted after 2 of 693 checks',
+    ]);
   });
 
   it('lists with --verbose what holds and what does not apply, and why', () => {
