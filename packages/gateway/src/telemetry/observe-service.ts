@@ -1,3 +1,4 @@
+import { isThenable } from '@isthmus/sdk/internal/async/deferred.js';
 import { events } from '@isthmus/sdk/internal/events.js';
 import type { Call, HandledResult, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
@@ -56,7 +57,12 @@ export function observeService(inner: Service, options: ObserveOptions): Service
       begin();
       const span = tracer?.isOn ? startSpan(tracer, call, options) : undefined;
       const observed = new ObservedCall(call, options, undefined, now, span);
-      return observed.run(span ? () => span.run((traced) => inner.handle(traced)) : undefined, inner);
+      try {
+        return observed.follow(span ? span.run((traced) => inner.handle(traced)) : inner.handle(call));
+      } catch (error) {
+        observed.fail(error);
+        throw error;
+      }
     },
     session: observedSession(inner, options, now),
   });
@@ -79,7 +85,13 @@ export function observeTwice(inner: Service, client: ObserveOptions, upstream: O
       if (tracer?.isOn) return traced!.handle(call);
       beginClient();
       beginUpstream();
-      return new ObservedCall(call, client, upstream, now, undefined).run(undefined, inner);
+      const observed = new ObservedCall(call, client, upstream, now, undefined);
+      try {
+        return observed.follow(inner.handle(call));
+      } catch (error) {
+        observed.fail(error);
+        throw error;
+      }
     },
     session: observedSession(inner, client, now),
   });
@@ -126,19 +138,6 @@ function revisionOf({ peer }: Call, { revision }: ObserveOptions): string | unde
   return revision ? revision() : peer.revision;
 }
 
-function follow(answer: Promise<JsonObject>, observed: ObservedCall): Promise<JsonObject> {
-  return answer.then(
-    (result) => {
-      observed.complete(result);
-      return result;
-    },
-    (error: unknown) => {
-      observed.fail(error);
-      throw error;
-    },
-  );
-}
-
 /** Reports one call when it is over: to one observer, or to that of the upstream and then to that of the client. */
 class ObservedCall implements ResultListener {
   readonly #call: Call;
@@ -163,14 +162,19 @@ class ObservedCall implements ResultListener {
     this.#began = now();
   }
 
-  /** Makes the call, and reports its end. `within`: how, if not simply by the service. */
-  run(within: (() => HandledResult) | undefined, inner: Service): HandledResult {
+  /** Reports the end of the call. */
+  follow(answer: HandledResult): HandledResult {
+    if (answer instanceof LateResult) answer.observe(this);
+    else if (isThenable(answer)) return this.#followLater(answer);
+    else this.complete(answer);
+    return answer;
+  }
+
+  async #followLater(answer: PromiseLike<JsonObject>): Promise<JsonObject> {
     try {
-      const answer = within ? within() : inner.handle(this.#call);
-      if (answer instanceof LateResult) answer.observe(this);
-      else if (typeof answer?.['then'] === 'function') return follow(answer as Promise<JsonObject>, this);
-      else this.complete(answer as JsonObject);
-      return answer;
+      const result = await answer;
+      this.complete(result);
+      return result;
     } catch (error) {
       this.fail(error);
       throw error;

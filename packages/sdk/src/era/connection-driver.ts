@@ -2,14 +2,13 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
-import type { EarlyMessage, RequestEnvelope, Service } from '../exchange/call.js';
+import type { EarlyMessage, Service } from '../exchange/call.js';
 import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
 import { type CallSurroundings, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
   type Decoded,
   type DecodedBatch,
-  type DecodedMessage,
   type DecodedNotification,
   type DecodedRequest,
   type JsonRpcErrorBody,
@@ -131,8 +130,24 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
 
   receive(message: Decoded, _about?: RequestId, bytes = 0): void {
     this.arriving = bytes;
-    if (message.kind === 'batch') this.#batch(message);
-    else this.#message(message);
+    switch (message.kind) {
+      case 'request': {
+        const ready = this.#ready(message);
+        if (ready && message.method !== 'ping') return this.#serveLater(message, ready);
+        // A ping is answered even if the service never gets ready.
+        ready?.catch(() => {});
+        return this.#serve(message);
+      }
+      case 'notification':
+        if (this.#early?.hasRequests && this.#notifyLater(message, this.#early)) return;
+        return this.#dialect?.notification(message);
+      case 'batch':
+        return this.#batch(message);
+      case 'invalid':
+        return refuse(this.#side, message.id, message.error);
+      default:
+        this.#dialect?.response(message);
+    }
   }
 
   inputEnded(): void {
@@ -213,41 +228,13 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     }
   }
 
-  #message(message: DecodedMessage): void {
-    switch (message.kind) {
-      case 'request': {
-        const ready = this.#ready(message);
-        if (ready && message.method !== 'ping') return this.#handleLater(message, ready);
-        // A ping is answered even if the service never gets ready.
-        ready?.catch(() => {});
-        this.#request(message);
-        return;
-      }
-      case 'notification':
-        if (this.#early?.hasRequests && this.#notifyLater(message, this.#early)) return;
-        this.#dialect?.notification(message);
-        return;
-      case 'invalid':
-        refuse(this.#side, message.id, message.error);
-        return;
-      default:
-        this.#dialect?.response(message);
-    }
-  }
-
   #ready(message: EarlyMessage): Promise<void> | undefined {
     const { service, connection } = this.#side;
     return service.ready?.(message, connection.principal);
   }
 
-  #request(request: DecodedRequest): void {
-    if (this.#leaving && !this.#side.connection.takesLate) refuse(this.#side, request.id, STOPPING);
-    else if (this.#dialect) this.#dialect.request(request);
-    else this.#opening(request);
-  }
-
-  /** Handles a request when the service knows what it can do. */
-  #handleLater(request: DecodedRequest, ready: Promise<void>): void {
+  /** Serves a request when the service knows what it can do. */
+  #serveLater(request: DecodedRequest, ready: Promise<void>): void {
     const { connection, settings } = this.#side;
     this.#early ??= new EarlyMessages(settings, (hold) => {
       this.#holdsEarly = hold;
@@ -262,7 +249,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     };
     ready.then(
       () => {
-        if (isWanted()) this.#request(request);
+        if (isWanted()) this.#serve(request);
       },
       (error) => {
         const era = claimsModern(request.params) ? 'modern' : 'legacy';
@@ -286,17 +273,21 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   #batch(batch: DecodedBatch): void {
     if (this.#dialect?.revision === '2025-03-26') {
       if (batch.items.length > MAX_BATCH) return refuse(this.#side, undefined, LONG_BATCH);
-      this.arriving /= batch.items.length;
-      for (const item of batch.items) this.#message(item);
+      const bytes = this.arriving / batch.items.length;
+      for (const item of batch.items) this.receive(item, undefined, bytes);
     } else {
       refuse(this.#side, undefined, BATCH);
     }
   }
 
-  #opening(request: DecodedRequest): void {
+  /** The first request that is accepted chooses the dialect. */
+  #serve(request: DecodedRequest): void {
     const { connection, settings } = this.#side;
-    if (connection.envelope) return this.#modern(request, connection.envelope);
-    const opening = classifyOpening(request, settings.eras, connection.principal, connection.remote);
+    if (this.#leaving && !connection.takesLate) return refuse(this.#side, request.id, STOPPING);
+    if (this.#dialect) return this.#dialect.request(request);
+    const opening = connection.envelope
+      ? ({ kind: 'modern', envelope: connection.envelope } as const)
+      : classifyOpening(request, settings.eras, connection.principal, connection.remote);
     switch (opening.kind) {
       case 'legacy': {
         const dialect = new LegacyServerDialect(this.#side, opening.handshake);
@@ -304,19 +295,16 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
         if (dialect.welcome(request.id)) this.#dialect = dialect;
         return;
       }
-      case 'modern':
-        return this.#modern(request, opening.envelope);
+      case 'modern': {
+        const dialect = new ModernServerDialect(this.#side, this.#runtime);
+        this.#dialect = dialect;
+        return dialect.accepted(request, opening.envelope);
+      }
       case 'pong':
         return connection.send(resultMessage(request.id, {}));
       case 'refused':
         refuse(this.#side, request.id, opening.error);
     }
-  }
-
-  #modern(request: DecodedRequest, envelope: RequestEnvelope): void {
-    const dialect = new ModernServerDialect(this.#side, this.#runtime);
-    this.#dialect = dialect;
-    dialect.accepted(request, envelope);
   }
 }
 

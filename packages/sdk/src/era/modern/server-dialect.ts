@@ -138,13 +138,19 @@ export class ModernServerDialect implements ServerDialect {
       void this.#retry(method, params, at);
       return;
     }
-    this.#start({ method, params, mayAsk, answers: undefined, state: undefined }, at);
+    runCall(
+      this.#side.service,
+      this.#begin({ method, params, mayAsk, answers: undefined, state: undefined }, at),
+    );
   }
 
-  #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: ConnectionAttachment): void {
+  #begin(
+    request: ConstructorParameters<typeof ModernServerCall>[1],
+    at: ConnectionAttachment,
+  ): ModernServerCall {
     const call = new ModernServerCall(this.#runtime, request, at);
     at.inbound.running = call;
-    runCall(this.#side.service, call);
+    return call;
   }
 
   /** The next round of an earlier request: resumes the parked call, or runs a replaying handler again. */
@@ -153,7 +159,8 @@ export class ModernServerDialect implements ServerDialect {
       const answers = readAnswers(params['inputResponses']);
       const text = params['requestState'];
       if (text === undefined) {
-        return this.#start({ method, params, mayAsk: true, answers, state: undefined }, at);
+        const first = { method, params, mayAsk: true, answers, state: undefined };
+        return runCall(this.#side.service, this.#begin(first, at));
       }
       if (typeof text !== 'string') throw badState('must be a string');
       const binding = { digest: digestRequest(method, params), principal: at.peer.principal };
@@ -161,7 +168,8 @@ export class ModernServerDialect implements ServerDialect {
       if (!state) throw badState('was altered, has expired or belongs to another request');
       if (!at.live) return at.release();
       if (state.kind === 'replay') {
-        return this.#start({ method, params, mayAsk: true, answers, state: state.value }, at);
+        const next = { method, params, mayAsk: true, answers, state: state.value };
+        return runCall(this.#side.service, this.#begin(next, at));
       }
       if (state.home !== this.#runtime.home) throw badState(ELSEWHERE);
       const call = this.#runtime.parked.find(state.id);

@@ -7,7 +7,7 @@ import type { Connection, Listening, ServedFacts } from '../../exchange/connecti
 import { decodeLine } from '../../wire/codec.js';
 import { withTraceOf } from '../trace-headers.js';
 import { authenticateRequest, passGuard } from './admission/authenticate.js';
-import { authorizeRequest, refuseLacking } from './admission/authorize.js';
+import { authorizeRequest, mustDecide, refuseLacking } from './admission/authorize.js';
 import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
 import { accepts, isJson } from './admission/guard.js';
 import { RequestLimiter, readBody } from './admission/request-limits.js';
@@ -178,7 +178,7 @@ export class Endpoint {
     if (!accepts(exchange, 'application/json', 'text/event-stream')) {
       return refuse(admitted, 406, 'Accept must list application/json and text/event-stream');
     }
-    readBody(admitted, this.settings, this.#onBytes);
+    readBody(admitted, this.settings, this.#replicas ? this.#findOwner : this.#serveBytes);
   }
 
   /** GET and DELETE of a session. */
@@ -192,31 +192,32 @@ export class Endpoint {
     this.#replicas!.serveSession(id, { admitted, body: undefined }, serve);
   }
 
-  readonly #onBytes = (bytes: Buffer, admitted: AdmittedRequest): void => {
-    const replicas = this.#replicas;
-    if (admitted.exchange instanceof GrantedExchange) admitted.exchange.look(bytes);
-    const id = replicas && this.#hasSessions ? sessionIdOf(admitted) : undefined;
-    if (id === undefined) return this.#serveBytes(bytes, admitted);
-    replicas!.serveSession(id, { admitted, body: bytes }, () => this.#serveBytes(bytes, admitted));
+  /** In a cluster another process may have the session that a request names. */
+  readonly #findOwner = (bytes: Buffer, admitted: AdmittedRequest): void => {
+    const id = this.#hasSessions ? sessionIdOf(admitted) : undefined;
+    const serve = () => this.#serveBytes(bytes, admitted);
+    if (id === undefined) serve();
+    else this.#replicas!.serveSession(id, { admitted, body: bytes }, serve);
   };
 
-  #serveBytes(bytes: Buffer, admitted: AdmittedRequest): void {
+  readonly #serveBytes = (bytes: Buffer, admitted: AdmittedRequest): void => {
     const { exchange, principal } = admitted;
     const { eras, headerParams } = this.#served!;
     const message = withTraceOf(decodeLine(bytes), exchange);
     const { remote } = exchange;
     const facts = { headers: exchange, message, eras, principal, remote, headerParams };
     const route = classifyHttp(facts);
-    const go = () => {
-      if (!this.#replicas) return this.#follow(route, admitted);
-      this.#replicas.serve(route, { admitted, body: bytes }, () => this.#follow(route, admitted));
-    };
     // An invalid request is refused as such: its headers may not say what its body says.
-    if (route.kind === 'refused') go();
+    const isFree = route.kind === 'refused' || !mustDecide(this.settings);
+    const replicas = this.#replicas;
+    if (isFree && !replicas) return this.#serve(route, admitted);
+    const serve = () => this.#serve(route, admitted);
+    const go = replicas ? () => replicas.serve(route, { admitted, body: bytes }, serve) : serve;
+    if (isFree) go();
     else authorizeRequest(admitted, this.settings, message, go);
-  }
+  };
 
-  #follow(route: HttpRoute, admitted: AdmittedRequest): void {
+  #serve(route: HttpRoute, admitted: AdmittedRequest): void {
     const accept = this.#accept!;
     const stateless = this.settings.legacy === 'stateless';
     switch (route.kind) {

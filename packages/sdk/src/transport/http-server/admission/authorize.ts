@@ -54,6 +54,11 @@ export interface Denial {
   readonly correlationId?: string | undefined;
 }
 
+/** False while every caller may do everything. */
+export function mustDecide({ authorize }: Pick<HttpEndpointSettings, 'authorize'>): boolean {
+  return authorize !== undefined && !authorize.isIdle?.();
+}
+
 /** Calls `go` if the request is allowed. Otherwise the client gets 403 with one complete challenge (AUTH-S-007, S-008). */
 export function authorizeRequest(
   admitted: AdmittedRequest,
@@ -83,19 +88,19 @@ export function refuseLacking(
       else refuse();
     });
   const hasMessages = exchange.method === 'POST' && isJson(exchange.header('content-type'));
-  if (!hasMessages || !settings.authorize || settings.authorize.isIdle?.()) return follow(undefined);
+  if (!hasMessages || !mustDecide(settings)) return follow(undefined);
   readBody(admitted, settings, (bytes) => follow(decodeLine(bytes)));
 }
 
 function decideRequest(
   admitted: AdmittedRequest,
-  { authorize }: HttpEndpointSettings,
+  settings: HttpEndpointSettings,
   message: Decoded | undefined,
   follow: (denial: Denial | undefined) => void,
 ): void {
-  if (!authorize || authorize.isIdle?.()) return follow(undefined);
+  if (!mustDecide(settings)) return follow(undefined);
   const { principal, grant, exchange } = admitted;
-  const denial = authorize.decide({
+  const denial = settings.authorize!.decide({
     ...{ principal, grant, messages: message ? messagesOf(message) : [], remote: exchange.remote },
     header: (name) => exchange.header(name.toLowerCase()),
   });

@@ -60,13 +60,6 @@ export class GrantedExchange implements HttpExchange {
     return this.header('mcp-method')?.trim() === 'subscriptions/listen';
   }
 
-  /** Looks at the body of a request: legacy requests do not have their method in a header. */
-  look(body: Buffer): void {
-    if (!body.includes(TASK_WAIT)) return;
-    const message = decodeLine(body);
-    this.#isWait = message.kind === 'request' && message.method === TASK_WAIT;
-  }
-
   header(name: string): string | undefined {
     return this.#inner.header(name);
   }
@@ -77,7 +70,17 @@ export class GrantedExchange implements HttpExchange {
   }
 
   body(maxBytes: number, onBody: (body: HttpBody) => void): void {
-    this.#inner.body(maxBytes, onBody);
+    this.#inner.body(maxBytes, (body) => {
+      if (body.kind === 'bytes') this.#look(body.bytes);
+      onBody(body);
+    });
+  }
+
+  /** Legacy requests do not have their method in a header. */
+  #look(body: Buffer): void {
+    if (!body.includes(TASK_WAIT)) return;
+    const message = decodeLine(body);
+    this.#isWait = message.kind === 'request' && message.method === TASK_WAIT;
   }
 
   respond(status: number, headers: HttpHeaders, body?: string | readonly string[]): void {

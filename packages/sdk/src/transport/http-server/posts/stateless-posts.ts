@@ -4,6 +4,7 @@ import type { RequestEnvelope } from '../../../exchange/call.js';
 import { clientKey } from '../../../exchange/client-key.js';
 import type { Connection, ServedFacts } from '../../../exchange/connection.js';
 import { FairShare } from '../../../exchange/fair-share.js';
+import type { TakenSlot } from '../../../exchange/fair-slots.js';
 import type { Decoded, DecodedRequest, JsonRpcErrorBody, JsonRpcMessage } from '../../../wire/json-rpc.js';
 import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError, respondRefusals } from '../exchange/admitted-request.js';
@@ -34,8 +35,12 @@ export class StatelessPosts {
     knows: ServedFacts['knows'],
   ): void {
     const post = this.#postOf(admitted, [request], envelope, knows, undefined, undefined);
-    if (request.method === 'subscriptions/listen') this.#listen(request, admitted, post, accept);
-    else this.#work(request, admitted, post, accept, 1);
+    if (request.method === 'subscriptions/listen') return this.#listen(request, admitted, post, accept);
+    const slot = this.#limiter.enter(admitted, request, undefined);
+    if (!slot) return;
+    const connection = new PostConnection(post);
+    accept(connection);
+    this.#keep(connection, slot, 1);
   }
 
   /** Serves a legacy client without a session. The server makes the handshake for it. */
@@ -53,8 +58,14 @@ export class StatelessPosts {
         return respondRefusals(admitted, post.refusals, post.isBatch);
       case 'calls': {
         const { messages, swallow, batch } = post;
-        const options = this.#postOf(admitted, messages, undefined, undefined, swallow, batch);
-        this.#work(message, admitted, options, accept, batch?.expected ?? 1);
+        const count = batch?.expected ?? 1;
+        const slot = this.#limiter.enter(admitted, message, undefined, count);
+        if (!slot) return;
+        const connection = new PostConnection(
+          this.#postOf(admitted, messages, undefined, undefined, swallow, batch),
+        );
+        accept(connection);
+        this.#keep(connection, slot, count);
       }
     }
   }
@@ -63,17 +74,14 @@ export class StatelessPosts {
     for (const post of this.#open.values()) if (now - post.lastAt >= everyMs) post.keepAlive(now);
   }
 
-  /** Runs one or several calls. They hold their slots until the last answer. */
-  #work(
-    message: Decoded,
-    admitted: AdmittedRequest,
-    options: PostOptions,
-    accept: (connection: Connection) => void,
-    count: number,
-  ): void {
-    const slot = this.#limiter.enter(admitted, message, undefined, count);
-    if (!slot) return;
-    this.#begin(options, accept).onOver(() => this.#limiter.leave(slot, count));
+  /** Keeps what is not answered at once, as most are. The slots are held until the last answer. */
+  #keep(connection: PostConnection, slot: TakenSlot, count: number): void {
+    if (connection.isOver) return this.#limiter.leave(slot, count);
+    this.#open.add(connection);
+    connection.onOver(() => {
+      this.#open.delete(connection);
+      this.#limiter.leave(slot, count);
+    });
   }
 
   #listen(
@@ -90,12 +98,17 @@ export class StatelessPosts {
     if (isFull && !displaced) {
       return busy(admitted, `All ${maxStreams} subscriptions are taken`, request.id);
     }
-    const connection = this.#begin(options, accept);
+    const connection = new PostConnection(options);
+    accept(connection);
     if (connection.isOver) return;
     // Only now: a subscription that is refused must not end another one.
     displaced?.close();
+    this.#open.add(connection);
     this.#streams.set(who, connection);
-    connection.onOver(() => this.#streams.delete(who, connection));
+    connection.onOver(() => {
+      this.#open.delete(connection);
+      this.#streams.delete(who, connection);
+    });
   }
 
   /** The oldest subscription of the client that has most, if that is more than this client will have. */
@@ -116,16 +129,6 @@ export class StatelessPosts {
     batch: PostOptions['batch'],
   ): PostOptions {
     return { exchange, principal, headers, messages, envelope, knows, swallow, batch, now: this.#now };
-  }
-
-  #begin(options: PostOptions, accept: (connection: Connection) => void): PostConnection {
-    const connection = new PostConnection(options);
-    accept(connection);
-    // Most are answered at once.
-    if (connection.isOver) return connection;
-    this.#open.add(connection);
-    connection.onOver(() => this.#open.delete(connection));
-    return connection;
   }
 }
 
