@@ -1,12 +1,5 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type {
-  Change,
-  ForeignNotification,
-  Peer,
-  RequestFacts,
-  ServedSession,
-  SessionKeeper,
-} from '../../exchange/call.js';
+import type { ForeignNotification, Peer, RequestFacts, ServedSession } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { instructionsOf } from '../../exchange/instructions-of.js';
 import { ErrorCode } from '../../wire/error-codes.js';
@@ -17,7 +10,6 @@ import {
   type DecodedResult,
   isRequestId,
   type JsonObject,
-  notificationMessage,
   type RequestId,
 } from '../../wire/json-rpc.js';
 import type {
@@ -26,13 +18,11 @@ import type {
   LogEntry,
   LoggingLevel,
   ProgressUpdate,
-  ServerCapabilities,
 } from '../../wire/model.js';
 import { answerRounds } from '../answer-rounds.js';
 import { cannotAsk, type InputRequired, isInputRequired } from '../input-rounds.js';
 import { claimsModern } from '../meta-keys.js';
 import { isForeignNotification, isModernOnly, methodFacts } from '../methods.js';
-import { isLoggingLevel, reaches } from '../reports.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import {
   acceptOnce,
@@ -48,7 +38,6 @@ import {
   sendResult,
   toWireError,
 } from '../server-dialect-context.js';
-import { notificationOf, SubscribedUris, WaitingChanges } from '../subscriptions.js';
 import {
   type Handshake,
   projectCapabilities,
@@ -58,6 +47,7 @@ import {
 } from './handshake.js';
 import { projectResult } from './project-results.js';
 import { LegacyServerCall, type LegacyServerSession } from './server-call.js';
+import { ServerNews } from './server-news.js';
 import { ServerQuestions } from './server-questions.js';
 
 /** The server side of the legacy era: one session per connection, opened by `initialize`. */
@@ -68,19 +58,9 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly peer: Peer & { scopes?: readonly string[] | undefined; clientId?: string | undefined };
   readonly #side: ServerDialectContext;
   readonly #questions: ServerQuestions;
-  readonly #subscribed = new SubscribedUris();
-  /** Changes that wait for room in the output. */
-  #overdue: WaitingChanges | undefined;
-  /** INIT-012: a session uses only what the handshake declared. */
-  #declared: ServerCapabilities | undefined;
-  #logLevel: LoggingLevel | undefined;
-  #unwatch: (() => void) | undefined;
-  /** Set if the service keeps something for each session. */
-  #keeper: SessionKeeper | undefined;
+  readonly #news: ServerNews;
   #hasBegun = false;
   #ownServed: ServedSession | undefined;
-  /** No more changes are sent. */
-  #isRetired = false;
 
   constructor(side: ServerDialectContext, handshake: Handshake) {
     this.#side = side;
@@ -94,9 +74,10 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
       remote: side.connection.remote,
     };
     this.#questions = new ServerQuestions(side, this.peer, this.revision);
+    this.#news = new ServerNews(side, this);
   }
 
-  #learnGrant(id: InboundCall['id']): void {
+  learnGrant(id: InboundCall['id']): void {
     const { scopes, clientId } = this.requestOf(id) ?? {};
     Object.assign(this.peer, { scopes, clientId });
   }
@@ -104,10 +85,10 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   /** Answers the `initialize` that opened this session. False if the service refuses the session. */
   welcome(id: InboundCall['id']): boolean {
     const { service, connection } = this.#side;
-    this.#declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
-    this.#learnGrant(id);
+    const declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
+    this.learnGrant(id);
     try {
-      this.#keeper = service.session?.(this.#served());
+      this.#news.open(declared, this.#served());
     } catch (error) {
       refuse(this.#side, id, toWireError(error, 'initialize', 'legacy'));
       return false;
@@ -117,7 +98,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     const instructions = instructionsOf(service, this.peer);
     sendResult(this.#side, inbound, {
       protocolVersion: this.revision,
-      capabilities: projectCapabilities(this.#declared, this.revision, this.peer.principal),
+      capabilities: projectCapabilities(declared, this.revision, this.peer.principal),
       serverInfo: projectImplementation(service.info, this.revision),
       ...(instructions !== undefined && { instructions }),
     });
@@ -173,8 +154,8 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
         return;
       }
       case 'notifications/roots/list_changed':
-        if (this.#keeper) return this.#keeper.rootsChanged();
-        return dropped(this.#side, 'unexpected notification', method);
+        if (!this.#news.rootsChanged()) dropped(this.#side, 'unexpected notification', method);
+        return;
       default:
         if (this.#side.service.notify && isForeignNotification(method))
           return this.#side.service.notify({ method, params: params ?? {} }, this.peer);
@@ -194,14 +175,11 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   }
 
   drained(): void {
-    const overdue = this.#overdue;
-    this.#overdue = undefined;
-    for (let change = overdue?.take(); change; change = overdue?.take()) this.#publish(change);
+    this.#news.drained();
   }
 
   missed(): void {
-    for (const kind of ['tools', 'prompts', 'resources'] as const) this.#publish({ kind });
-    for (const uri of this.#subscribed.all) this.#publish({ kind: 'resource', uri });
+    this.#news.missed();
   }
 
   lost(): void {
@@ -216,14 +194,12 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
 
   retire(): void {
     this.#questions.stopPinging();
-    this.#unwatch?.();
-    this.#unwatch = undefined;
-    this.#isRetired = true;
+    this.#news.retire();
   }
 
   dispose(reason: string): void {
     this.retire();
-    this.#keeper?.end();
+    this.#news.end();
     this.#questions.fail(new IsthmusError('CONNECTION_CLOSED', reason));
     for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
   }
@@ -246,7 +222,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   }
 
   log(call: LegacyServerCall, entry: LogEntry): void {
-    this.#log(entry, call.id);
+    this.#news.log(entry, call.id);
   }
 
   notify(call: LegacyServerCall, { method, params }: ForeignNotification): void {
@@ -262,20 +238,14 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   }
 
   get logLevel(): LoggingLevel | undefined {
-    return this.#logLevel;
+    return this.#news.logLevel;
   }
 
   #initialized(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     this.#questions.begin();
-    if (this.#keeper) this.#keeper.begin();
-    else {
-      this.#unwatch = this.#side.service.watch(
-        (change) => this.#publish(change),
-        () => this.missed(),
-      );
-    }
+    this.#news.begin();
   }
 
   /** For calls that outlive their request. */
@@ -291,13 +261,13 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
       peer: this.peer,
       isReachable: () =>
         this.#hasBegun &&
-        !this.#isRetired &&
+        !this.#news.isRetired &&
         !connection.brief &&
         !connection.isOver &&
         (connection.hasStanding ?? true),
-      log: (entry) => this.#log(entry, undefined),
+      log: (entry) => this.#news.log(entry, undefined),
       ask: (request, signal) => this.#questions.ask(request, signal, undefined),
-      changed: (change) => this.#publish(change),
+      changed: (change) => this.#news.publish(change),
       notify: ({ method, params }) => sendInPassing(this.#side, method, params, undefined),
       elicited: (elicitationId) => {
         if (!isAtLeast(this.revision, '2025-11-25')) return;
@@ -305,13 +275,6 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
       },
       end: () => connection.close(),
     };
-  }
-
-  /** LOG-011: until the client sets a level, the server chooses. Behind a keeper the upstream has chosen already. */
-  #log(entry: LogEntry, about: InboundCall['id'] | undefined): void {
-    const threshold = this.#logLevel ?? (this.#keeper ? 'debug' : 'info');
-    if (this.#declared?.logging && reaches(entry.level, threshold))
-      sendInPassing(this.#side, 'notifications/message', { ...entry }, about);
   }
 
   /** Methods of the session itself, which never reach the service. */
@@ -326,51 +289,13 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
       case 'ping':
         return {};
       case 'logging/setLevel':
-        this.#requireCapability(method, this.#side.service.capabilities().logging);
-        if (!isLoggingLevel(params['level'])) {
-          throw new ProtocolError(ErrorCode.InvalidParams, 'level must be one of debug … emergency');
-        }
-        return this.#setLogLevel(params['level']);
+        return this.#news.setLogLevel(params);
       case 'resources/subscribe':
-      case 'resources/unsubscribe': {
-        const { service, connection } = this.#side;
-        this.#requireCapability(method, !connection.brief && service.capabilities().resources?.subscribe);
-        const uri = params['uri'];
-        if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'uri must be a string');
-        if (method === 'resources/subscribe') this.#subscribed.add(uri);
-        else this.#subscribed.delete(uri);
-        if (!this.#keeper) return {};
-        this.#learnGrant(id);
-        return this.#subscribeThere(this.#keeper, method, uri);
-      }
+      case 'resources/unsubscribe':
+        return this.#news.subscribe(method, params, id);
       default:
         return undefined;
     }
-  }
-
-  #setLogLevel(level: LoggingLevel): JsonObject | Promise<JsonObject> {
-    if (!this.#keeper) {
-      this.#logLevel = level;
-      return {};
-    }
-    return this.#keeper.setLogLevel(level).then(() => {
-      this.#logLevel = level;
-      return {};
-    });
-  }
-
-  async #subscribeThere(keeper: SessionKeeper, method: string, uri: string): Promise<JsonObject> {
-    if (method !== 'resources/subscribe') {
-      await keeper.unsubscribe(uri);
-      return {};
-    }
-    try {
-      await keeper.subscribe(uri);
-    } catch (error) {
-      this.#subscribed.delete(uri);
-      throw error;
-    }
-    return {};
   }
 
   /** An error, not a legacy answer: a modern client would not recognise that. */
@@ -379,10 +304,6 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
       code: ErrorCode.InvalidRequest,
       message: `${method} carries a modern envelope, but this connection was opened with initialize (${this.revision})`,
     });
-  }
-
-  #requireCapability(method: string, capability: unknown): void {
-    if (!capability) throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
   }
 
   #runLater(call: LegacyServerCall): void {
@@ -417,24 +338,6 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     answerRounds((again) => service.handle(again), call, settings.clock, first)
       .then((result) => this.#answer(call, result))
       .catch((error) => this.failed(call, error));
-  }
-
-  #publish(change: Change): void {
-    if (this.#isRetired) return;
-    // A keeper reports only subscribed resources, or sub-resources of them (SUB-016).
-    const isWanted =
-      change.kind === 'resource'
-        ? this.#keeper !== undefined || this.#subscribed.has(change.uri)
-        : change.kind === 'foreign' || this.#declared?.[change.kind] !== undefined;
-    if (!isWanted) return;
-    if (this.#side.connection.congested) {
-      this.#overdue ??= new WaitingChanges();
-      this.#overdue.keep(change);
-      return;
-    }
-    const { method, params } = notificationOf(change);
-    const hasParams = Object.keys(params).length > 0;
-    this.#side.connection.send(notificationMessage(method, hasParams ? params : undefined));
   }
 }
 
