@@ -8,7 +8,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGES = ['sdk', 'gateway', 'check', 'console', 'cli'];
 
 const page = await readFile(join(root, 'docs/architecture.md'), 'utf8');
-const sources = (await Promise.all(PACKAGES.map(readSources))).flat();
+const sources = (await Promise.all(PACKAGES.map((name) => readSources(`${name}/src`)))).flat();
+const sourcesOfPage = await readSources('console/web/src');
 
 describe('docs/architecture.md', () => {
   it('names only files and folders that exist', () => {
@@ -35,7 +36,7 @@ describe('docs/architecture.md', () => {
 describe('the names of exported types', () => {
   it('are unique in the repository', () => {
     const files = new Map<string, string[]>();
-    for (const { file, text } of sources) {
+    for (const { file, text } of [...sources, ...sourcesOfPage]) {
       for (const [, name] of text.matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)) {
         files.set(name!, [...(files.get(name!) ?? []), file]);
       }
@@ -67,12 +68,12 @@ describe('the grain of the sources', () => {
   });
 });
 
-async function readSources(name: string): Promise<{ file: string; text: string }[]> {
-  const folder = join(root, 'packages', name, 'src');
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
+async function readSources(path: string): Promise<{ file: string; text: string }[]> {
+  const folder = join(root, 'packages', path);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
   return Promise.all(
     files.map(async (file) => ({
-      file: `packages/${name}/src/${file.replaceAll('\\', '/')}`,
+      file: `packages/${path}/${file.replaceAll('\\', '/')}`,
       text: await readFile(join(folder, file), 'utf8'),
     })),
   );

@@ -1,6 +1,6 @@
 import { tryRaw } from '../json/raw.js';
 import { type Draft, itemSchema, memberSchema } from './draft.js';
-import { asNames, isRecord, type JsonSchema, numberOf, textOf } from './schema.js';
+import { asNames, type FormSchema, isRecord, numberOf, textOf } from './schema.js';
 import { shapeOf } from './shape.js';
 
 /** What is said of a value that is required and absent. */
@@ -9,7 +9,7 @@ export const MISSING = 'is required';
 /** What does not fit the schema, by the path of the field. It is advice: everything can be sent. */
 export type Advice = ReadonlyMap<string, string>;
 
-export function adviceOn(root: JsonSchema, schema: unknown, draft: Draft): Advice {
+export function adviceOn(root: FormSchema, schema: unknown, draft: Draft): Advice {
   const found = new Map<string, string>();
   visit(root, schema, draft, '', found, 0);
   return found;
@@ -20,7 +20,7 @@ export function under(path: string, name: string | number): string {
 }
 
 function visit(
-  root: JsonSchema,
+  root: FormSchema,
   given: unknown,
   draft: Draft,
   path: string,
@@ -82,7 +82,7 @@ function sayIf(message: string | undefined, say: (message: string) => unknown): 
   if (message !== undefined) say(message);
 }
 
-function numberAdvice(schema: JsonSchema, kind: string, text: string): string | undefined {
+function numberAdvice(schema: FormSchema, kind: string, text: string): string | undefined {
   if (tryRaw(text.trim())?.kind !== 'number')
     return text.trim() === '' ? 'a number is missing' : 'is not a number: it is sent as a text';
   const value = Number(text);
@@ -99,7 +99,7 @@ function numberAdvice(schema: JsonSchema, kind: string, text: string): string | 
     : undefined;
 }
 
-function stringAdvice(schema: JsonSchema, text: string): string | undefined {
+function stringAdvice(schema: FormSchema, text: string): string | undefined {
   const pattern = textOf(schema, 'pattern');
   return (
     countAdvice([...text.slice(0, 100_000)].length, schema, 'Length', 'character') ??
@@ -107,7 +107,7 @@ function stringAdvice(schema: JsonSchema, text: string): string | undefined {
   );
 }
 
-function countAdvice(length: number, schema: JsonSchema, name: string, word: string): string | undefined {
+function countAdvice(length: number, schema: FormSchema, name: string, word: string): string | undefined {
   const [least, most] = [numberOf(schema, `min${name}`), numberOf(schema, `max${name}`)];
   if (least !== undefined && length < least) return `has fewer than ${least} ${word}s`;
   return most !== undefined && length > most ? `has more than ${most} ${word}s` : undefined;

@@ -3,13 +3,13 @@ import { plain } from '../parts/text.js';
 import { under } from './advice.js';
 import { ABSENT, type Draft, firstDraft, itemSchema } from './draft.js';
 import { Control, type FieldProps } from './field.js';
-import { type Shape, shapeOf } from './shape.js';
+import { type FieldShape, shapeOf } from './shape.js';
 
 /** A list: items one below the other. A list of choices is a row of check boxes. */
 export function ArrayField(
   props: Omit<FieldProps, 'draft'> & {
     readonly draft: Extract<Draft, { kind: 'array' }>;
-    readonly shape: Shape;
+    readonly shape: FieldShape;
     readonly label: string;
   },
 ) {
@@ -63,7 +63,7 @@ function Choices({
   set,
   label,
 }: {
-  readonly of: Shape;
+  readonly of: FieldShape;
   readonly draft: Extract<Draft, { kind: 'array' }>;
   readonly set: (items: readonly Draft[]) => void;
   readonly label: string;
@@ -92,7 +92,7 @@ function Choices({
 }
 
 /** Each item is one of the choices, and none of them twice: check boxes lose nothing then. */
-function isSet({ choices }: Shape, items: readonly Draft[]): boolean {
+function isSet({ choices }: FieldShape, items: readonly Draft[]): boolean {
   const texts = items.map((item) => (item.kind === 'json' ? item.text : ''));
   return (
     new Set(texts).size === texts.length && texts.every((text) => choices.some((each) => each.text === text))

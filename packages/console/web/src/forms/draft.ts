@@ -1,7 +1,7 @@
 import { compact, hasRepeatedKeys, pretty } from '../json/print.js';
 import { type Raw, tryRaw } from '../json/raw.js';
-import { asNames, isRecord, type JsonSchema } from './schema.js';
-import { constantOf, type Shape, shapeOf } from './shape.js';
+import { asNames, type FormSchema, isRecord } from './schema.js';
+import { constantOf, type FieldShape, shapeOf } from './shape.js';
 
 /**
  * What a person has typed. It is the truth: values are read from it, and never written back into it. Absent, `null` and
@@ -21,7 +21,7 @@ export const ABSENT: Draft = { kind: 'absent' };
 export const NULL: Draft = { kind: 'json', text: 'null' };
 
 /** Where a form begins: objects that are needed are there, and values that the schema fixes. */
-export function firstDraft(root: JsonSchema, schema: unknown, isRequired: boolean, depth = 0): Draft {
+export function firstDraft(root: FormSchema, schema: unknown, isRequired: boolean, depth = 0): Draft {
   if (!isRequired || depth > MAX_DEPTH) return ABSENT;
   const shape = shapeOf(root, schema);
   if ('default' in shape.schema) return draftOf(root, schema, rawOfValue(shape.schema['default']));
@@ -35,8 +35,8 @@ export function firstDraft(root: JsonSchema, schema: unknown, isRequired: boolea
 }
 
 function requiredMembers(
-  root: JsonSchema,
-  { schema }: Shape,
+  root: FormSchema,
+  { schema }: FieldShape,
   depth: number,
 ): readonly (readonly [string, Draft])[] {
   const required = new Set(asNames(schema['required']));
@@ -74,7 +74,7 @@ export function rawOf(draft: Draft): Raw | undefined {
 }
 
 /** The draft for a value. What does not fit the schema is kept as JSON. */
-export function draftOf(root: JsonSchema, schema: unknown, raw: Raw, depth = 0): Draft {
+export function draftOf(root: FormSchema, schema: unknown, raw: Raw, depth = 0): Draft {
   const shape = shapeOf(root, schema);
   if (depth > MAX_DEPTH || hasRepeatedKeys(raw)) return { kind: 'json', text: pretty(raw) };
   if (raw.kind === 'word' && raw.text === 'null') return NULL;
@@ -102,7 +102,7 @@ export function draftOf(root: JsonSchema, schema: unknown, raw: Raw, depth = 0):
 }
 
 /** By the constant that tells variants apart, then by type. */
-function variantFor(root: JsonSchema, { variants }: Shape, raw: Raw): number {
+function variantFor(root: FormSchema, { variants }: FieldShape, raw: Raw): number {
   const byConstant = variants.findIndex(({ schema }) => {
     const constant = constantOf(root, schema);
     if (!constant || raw.kind !== 'object') return false;
@@ -121,19 +121,19 @@ function variantFor(root: JsonSchema, { variants }: Shape, raw: Raw): number {
 }
 
 /** The schema of a member: of its property, of its pattern, or of all others. */
-export function memberSchema(schema: JsonSchema, name: string): unknown {
+export function memberSchema(schema: FormSchema, name: string): unknown {
   const { properties, additionalProperties } = schema;
   if (isRecord(properties) && Object.hasOwn(properties, name)) return properties[name];
   return isRecord(additionalProperties) ? additionalProperties : patternSchema(schema);
 }
 
 /** Patterns are not matched here, since a hostile one can take for ever. One pattern is the usual case. */
-function patternSchema({ patternProperties }: JsonSchema): unknown {
+function patternSchema({ patternProperties }: FormSchema): unknown {
   const patterns = isRecord(patternProperties) ? Object.values(patternProperties) : [];
   return patterns.length === 1 ? patterns[0] : {};
 }
 
-export function itemSchema(schema: JsonSchema, at: number): unknown {
+export function itemSchema(schema: FormSchema, at: number): unknown {
   const { prefixItems, items } = schema;
   if (Array.isArray(prefixItems) && at < prefixItems.length) return prefixItems[at];
   return resolveItems(items);

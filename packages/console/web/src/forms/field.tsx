@@ -5,12 +5,12 @@ import { ABSENT, type Draft, firstDraft, NULL } from './draft.js';
 import { ObjectField } from './object-field.js';
 import { RawField } from './raw-field.js';
 import { ChoiceField, ScalarField } from './scalar-field.js';
-import { type JsonSchema, numberOf, textOf } from './schema.js';
-import { type Shape, shapeOf } from './shape.js';
+import { type FormSchema, numberOf, textOf } from './schema.js';
+import { type FieldShape, shapeOf } from './shape.js';
 
 /** What all fields of a form share. */
 export interface FormContext {
-  readonly root: JsonSchema;
+  readonly root: FormSchema;
   readonly advice: ReadonlyMap<string, string>;
   /** Suggestions for the members of the top level: what was sent before, or what the server completes. */
   readonly suggestions?: ((name: string) => readonly string[]) | undefined;
@@ -88,7 +88,7 @@ export function Field(
 /** The control for a value, without its name: also for the items of a list. */
 export function Control(
   props: FieldProps & {
-    readonly shape: Shape;
+    readonly shape: FieldShape;
     readonly id: string;
     readonly label: string;
     readonly describedBy?: string;
@@ -166,7 +166,7 @@ function StateSelect({
   form,
   schema,
   label,
-}: FieldProps & { readonly shape: Shape; readonly label: string }) {
+}: FieldProps & { readonly shape: FieldShape; readonly label: string }) {
   if (shape.kind === 'choices' || shape.kind === 'boolean' || shape.kind === 'null') return null;
   const state = draft.kind === 'absent' ? 'absent' : isNull(draft) ? 'null' : 'value';
   const choose = (next: string) => {
@@ -188,7 +188,7 @@ function StateSelect({
   );
 }
 
-function emptyDraft(root: JsonSchema, schema: unknown, { kind }: Shape): Draft {
+function emptyDraft(root: FormSchema, schema: unknown, { kind }: FieldShape): Draft {
   if (kind === 'string') return { kind: 'string', text: '' };
   if (kind === 'number' || kind === 'integer') return { kind: 'number', text: '' };
   return kind === 'any' ? { kind: 'json', text: '{}' } : firstDraft(root, schema, true);
@@ -198,7 +198,7 @@ function isNull(draft: Draft): boolean {
   return draft.kind === 'json' && draft.text === 'null';
 }
 
-function isWide({ kind }: Shape, draft: Draft): boolean {
+function isWide({ kind }: FieldShape, draft: Draft): boolean {
   return (
     (kind === 'object' || kind === 'array' || kind === 'variants') &&
     draft.kind !== 'absent' &&
@@ -206,7 +206,7 @@ function isWide({ kind }: Shape, draft: Draft): boolean {
   );
 }
 
-function typeWords({ kind, schema, isNullable }: Shape): string {
+function typeWords({ kind, schema, isNullable }: FieldShape): string {
   const [least, most] = [numberOf(schema, 'minimum'), numberOf(schema, 'maximum')];
   const bounds =
     least !== undefined && most !== undefined

@@ -7,7 +7,7 @@ import { adviceOn, MISSING } from './advice.js';
 import { type Draft, draftOf, firstDraft, rawOf } from './draft.js';
 import { Control, type FormContext } from './field.js';
 import { jsonProblem } from './raw-field.js';
-import { isRecord, type JsonSchema } from './schema.js';
+import { type FormSchema, isRecord } from './schema.js';
 import { shapeOf } from './shape.js';
 
 /** A form and its JSON view. The view that is seen has the truth; nothing is lost between them. */
@@ -18,7 +18,7 @@ export interface FormState {
 }
 
 /** `withDefaults`: values of the schema are filled in, as a form for a person does it. A call leaves them to the server. */
-export function firstState(schema: JsonSchema, withDefaults = false): FormState {
+export function firstState(schema: FormSchema, withDefaults = false): FormState {
   const draft = withDefaults ? defaultsIn(schema) : firstDraft(schema, schema, true);
   const { kind, variants } = shapeOf(schema, schema);
   const isForm =
@@ -27,7 +27,7 @@ export function firstState(schema: JsonSchema, withDefaults = false): FormState 
   return { view: isForm ? 'form' : 'json', draft, text: '{}' };
 }
 
-function defaultsIn(schema: JsonSchema): Draft {
+function defaultsIn(schema: FormSchema): Draft {
   const first = firstDraft(schema, schema, true);
   const { properties } = schema;
   if (first.kind !== 'object' || !isRecord(properties)) return first;
@@ -42,7 +42,7 @@ function defaultsIn(schema: JsonSchema): Draft {
 }
 
 /** The state for arguments that were sent before. */
-export function stateFor(schema: JsonSchema, text: string): FormState {
+export function stateFor(schema: FormSchema, text: string): FormState {
   const raw = tryRaw(text);
   if (raw?.kind !== 'object' || hasRepeatedKeys(raw)) return { ...firstState(schema), view: 'json', text };
   return { view: 'form', draft: draftOf(schema, schema, raw), text: pretty(raw) };
@@ -61,7 +61,7 @@ export function formProblem(state: FormState): string | undefined {
 }
 
 export interface SchemaFormProps {
-  readonly schema: JsonSchema;
+  readonly schema: FormSchema;
   readonly state: FormState;
   readonly onChange: (state: FormState) => void;
   readonly label: string;

@@ -4,7 +4,7 @@ import { under } from './advice.js';
 import { ABSENT, type Draft, memberSchema } from './draft.js';
 import { Field, type FieldProps } from './field.js';
 import { asNames, isRecord } from './schema.js';
-import { type Shape, unseenKeywords } from './shape.js';
+import { type FieldShape, unseenKeywords } from './shape.js';
 
 type ObjectDraft = Extract<Draft, { kind: 'object' }>;
 
@@ -19,7 +19,7 @@ export function ObjectField({
   label,
 }: Omit<FieldProps, 'draft'> & {
   readonly draft: ObjectDraft;
-  readonly shape: Shape;
+  readonly shape: FieldShape;
   readonly label: string;
 }) {
   const { schema } = shape;

@@ -2,7 +2,7 @@ import { JsonProblem, parseRaw } from '../json/raw.js';
 import { plain } from '../parts/text.js';
 import { ABSENT } from './draft.js';
 import type { FieldProps } from './field.js';
-import type { Shape } from './shape.js';
+import type { FieldShape } from './shape.js';
 
 /** A value as JSON: where the schema says nothing of it, or the value does not fit. */
 export function RawField({
@@ -16,7 +16,7 @@ export function RawField({
 }: FieldProps & {
   readonly id: string;
   readonly label: string;
-  readonly shape: Shape;
+  readonly shape: FieldShape;
   readonly describedBy?: string;
 }) {
   const text = draft.kind === 'json' ? draft.text : '';

@@ -3,10 +3,10 @@ import { plain } from '../parts/text.js';
 import { ABSENT, type Draft, NULL } from './draft.js';
 import type { FieldProps } from './field.js';
 import { numberOf, textOf } from './schema.js';
-import type { Shape } from './shape.js';
+import type { FieldShape } from './shape.js';
 
 interface ScalarProps extends FieldProps {
-  readonly shape: Shape;
+  readonly shape: FieldShape;
   readonly id: string;
   readonly label: string;
   readonly describedBy?: string;
@@ -131,7 +131,7 @@ function placeholderOf(value: unknown): string {
     : `absent, the server takes ${plain(JSON.stringify(value) ?? '', 60)}`;
 }
 
-function isLong(schema: Shape['schema'], text: string): boolean {
+function isLong(schema: FieldShape['schema'], text: string): boolean {
   const isText = textOf(schema, 'contentMediaType') !== undefined;
   return isText || (numberOf(schema, 'maxLength') ?? 0) > 500 || text.length > 120;
 }

@@ -1,10 +1,10 @@
 /** A schema as a server sent it. It may be anything. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type FormSchema = Readonly<Record<string, unknown>>;
 
 /** Follows `$ref` and merges `allOf`, one level. `false` and what is not a schema become one that says nothing. */
-export function resolveSchema(root: JsonSchema, given: unknown, depth = 0): JsonSchema {
+export function resolveSchema(root: FormSchema, given: unknown, depth = 0): FormSchema {
   if (!isRecord(given) || depth > MAX_DEPTH) return {};
-  let schema: JsonSchema = given;
+  let schema: FormSchema = given;
   const { $ref, ...rest } = schema;
   if (typeof $ref === 'string') {
     const target = lookUp(root, $ref);
@@ -14,11 +14,11 @@ export function resolveSchema(root: JsonSchema, given: unknown, depth = 0): Json
   if (!Array.isArray(allOf)) return schema;
   return allOf
     .slice(0, 100)
-    .reduce<JsonSchema>((whole, part) => merge(whole, resolveSchema(root, part, depth + 1)), own);
+    .reduce<FormSchema>((whole, part) => merge(whole, resolveSchema(root, part, depth + 1)), own);
 }
 
 /** Both hold. Properties that both have become `allOf`. */
-export function merge(one: JsonSchema, other: JsonSchema): JsonSchema {
+export function merge(one: FormSchema, other: FormSchema): FormSchema {
   const properties = mergeProperties(one['properties'], other['properties']);
   const required = [...asNames(one['required']), ...asNames(other['required'])];
   return {
@@ -29,7 +29,7 @@ export function merge(one: JsonSchema, other: JsonSchema): JsonSchema {
   };
 }
 
-function mergeProperties(one: unknown, other: unknown): JsonSchema | undefined {
+function mergeProperties(one: unknown, other: unknown): FormSchema | undefined {
   if (!isRecord(one)) return isRecord(other) ? other : undefined;
   if (!isRecord(other)) return one;
   const merged: Record<string, unknown> = Object.assign(Object.create(null), one);
@@ -39,7 +39,7 @@ function mergeProperties(one: unknown, other: unknown): JsonSchema | undefined {
 }
 
 /** `#`, `#/a/b` and `#anchor`. Other documents are not fetched. */
-function lookUp(root: JsonSchema, ref: string): unknown {
+function lookUp(root: FormSchema, ref: string): unknown {
   if (ref === '#') return root;
   if (ref.startsWith('#/')) {
     let found: unknown = root;
@@ -54,7 +54,7 @@ function lookUp(root: JsonSchema, ref: string): unknown {
   return ref.startsWith('#') ? findAnchor(root, ref.slice(1)) : undefined;
 }
 
-function findAnchor(root: JsonSchema, anchor: string): unknown {
+function findAnchor(root: FormSchema, anchor: string): unknown {
   const waiting: unknown[] = [root];
   for (let looked = 0; waiting.length > 0 && looked < MAX_LOOKED; looked += 1) {
     const each = waiting.shift();
@@ -72,7 +72,7 @@ function decode(text: string): string {
   }
 }
 
-export function isRecord(value: unknown): value is JsonSchema {
+export function isRecord(value: unknown): value is FormSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -80,12 +80,12 @@ export function asNames(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
 }
 
-export function textOf(schema: JsonSchema, name: string): string | undefined {
+export function textOf(schema: FormSchema, name: string): string | undefined {
   const value = schema[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-export function numberOf(schema: JsonSchema, name: string): number | undefined {
+export function numberOf(schema: FormSchema, name: string): number | undefined {
   const value = schema[name];
   return typeof value === 'number' ? value : undefined;
 }

@@ -1,7 +1,7 @@
-import { asNames, isRecord, type JsonSchema, merge, resolveSchema, textOf } from './schema.js';
+import { asNames, type FormSchema, isRecord, merge, resolveSchema, textOf } from './schema.js';
 
 /** What a field looks like. */
-export interface Shape {
+export interface FieldShape {
   readonly kind:
     | 'choices'
     | 'string'
@@ -14,14 +14,14 @@ export interface Shape {
     | 'null'
     | 'any';
   /** With references followed. */
-  readonly schema: JsonSchema;
+  readonly schema: FormSchema;
   readonly isNullable: boolean;
   /** Of `choices`: each value as JSON. */
   readonly choices: readonly { readonly text: string; readonly say: string }[];
-  readonly variants: readonly { readonly say: string; readonly schema: JsonSchema }[];
+  readonly variants: readonly { readonly say: string; readonly schema: FormSchema }[];
 }
 
-export function shapeOf(root: JsonSchema, given: unknown): Shape {
+export function shapeOf(root: FormSchema, given: unknown): FieldShape {
   const schema = resolveSchema(root, given);
   const nothing = { schema, isNullable: false, choices: [], variants: [] };
   const choices = choicesOf(root, schema);
@@ -49,8 +49,8 @@ export function shapeOf(root: JsonSchema, given: unknown): Shape {
 
 const KINDS = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
-function kindOf(type: string | undefined, schema: JsonSchema): Shape['kind'] {
-  if (type !== undefined && KINDS.has(type)) return type as Shape['kind'];
+function kindOf(type: string | undefined, schema: FormSchema): FieldShape['kind'] {
+  if (type !== undefined && KINDS.has(type)) return type as FieldShape['kind'];
   const has = (...names: string[]) => names.some((name) => name in schema);
   if (has('properties', 'patternProperties', 'required')) return 'object';
   if (has('items', 'prefixItems')) return 'array';
@@ -58,7 +58,7 @@ function kindOf(type: string | undefined, schema: JsonSchema): Shape['kind'] {
   return has('minimum', 'maximum', 'multipleOf') ? 'number' : 'any';
 }
 
-function choicesOf(root: JsonSchema, schema: JsonSchema): Shape['choices'] | undefined {
+function choicesOf(root: FormSchema, schema: FormSchema): FieldShape['choices'] | undefined {
   if ('const' in schema) return [choiceOf(schema['const'])];
   if (Array.isArray(schema['enum'])) {
     const names = asNames(schema['enumNames']);
@@ -75,13 +75,13 @@ function choicesOf(root: JsonSchema, schema: JsonSchema): Shape['choices'] | und
   return undefined;
 }
 
-function choiceOf(value: unknown, title?: string): Shape['choices'][number] {
+function choiceOf(value: unknown, title?: string): FieldShape['choices'][number] {
   const text = JSON.stringify(value) ?? 'null';
   const name = typeof value === 'string' ? value : text;
   return { text, say: title === undefined || title === name ? name : `${title} (${name})` };
 }
 
-function variantsOf(root: JsonSchema, schema: JsonSchema, options: readonly unknown[]): Shape {
+function variantsOf(root: FormSchema, schema: FormSchema, options: readonly unknown[]): FieldShape {
   const { anyOf: _anyOf, oneOf: _oneOf, ...base } = schema;
   const resolved = options.slice(0, MAX_CHOICES).map((option) => resolveSchema(root, option));
   const given = resolved.filter((option) => option['type'] !== 'null');
@@ -94,7 +94,7 @@ function variantsOf(root: JsonSchema, schema: JsonSchema, options: readonly unkn
 }
 
 /** The title, or the constant that tells it apart, or its properties, or the type. */
-function nameOf(root: JsonSchema, option: JsonSchema, at: number): string {
+function nameOf(root: FormSchema, option: FormSchema, at: number): string {
   const title = textOf(option, 'title');
   if (title !== undefined) return title;
   const constant = constantOf(root, option);
@@ -106,7 +106,7 @@ function nameOf(root: JsonSchema, option: JsonSchema, at: number): string {
 }
 
 /** The first property that can have one value only: by it variants are told apart. */
-export function constantOf(root: JsonSchema, schema: JsonSchema): readonly [string, string] | undefined {
+export function constantOf(root: FormSchema, schema: FormSchema): readonly [string, string] | undefined {
   const { properties } = schema;
   if (!isRecord(properties)) return undefined;
   for (const [name, property] of Object.entries(properties).slice(0, 100)) {
@@ -121,7 +121,7 @@ export function constantOf(root: JsonSchema, schema: JsonSchema): readonly [stri
 }
 
 /** Keywords that the form does not show. The JSON view takes them all. */
-export function unseenKeywords(schema: JsonSchema): readonly string[] {
+export function unseenKeywords(schema: FormSchema): readonly string[] {
   return ['not', 'if', 'dependentSchemas', 'dependentRequired', 'propertyNames', 'contains'].filter(
     (name) => name in schema,
   );

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { firstState, formProblem, SchemaForm, stateFor, textOfForm } from '../forms/form.js';
-import { isRecord, type JsonSchema } from '../forms/schema.js';
+import { type FormSchema, isRecord } from '../forms/schema.js';
 import { Button } from '../parts/controls.js';
 import { useKeys } from '../parts/use-keys.js';
 import { isMac } from '../state/keys.js';
@@ -11,7 +11,7 @@ const before = new Map<string, string>();
 
 export function FormQuestion({ question, onAnswer, isDisabled }: AnswerProps) {
   const { requestedSchema } = question.params;
-  const schema: JsonSchema = isRecord(requestedSchema) ? requestedSchema : { type: 'object' };
+  const schema: FormSchema = isRecord(requestedSchema) ? requestedSchema : { type: 'object' };
   const key = JSON.stringify([question.asker, question.tool, schema]);
   const [state, setState] = useState(() => firstState(schema, true));
   const problem = formProblem(state);

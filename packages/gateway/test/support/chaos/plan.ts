@@ -99,7 +99,7 @@ function matrixProgram(name: string): string {
 }
 
 /** What is special about one call. */
-export interface Shape {
+export interface CallShape {
   readonly ms: number;
   /** The process ends with it. */
   readonly dies: boolean;
@@ -115,7 +115,7 @@ export interface Asking {
 }
 
 /** How a server is asked to give back a token. */
-export function asking(name: ServerName, token: string, { ms, dies, asks }: Shape): Asking {
+export function asking(name: ServerName, token: string, { ms, dies, asks }: CallShape): Asking {
   if (asks) return { tool: 'ask_user', args: { message: token }, answer: `accept ${answerTo(token)}` };
   if (!NOTING.has(name)) return { tool: 'echo', args: { text: token }, answer: token };
   return { tool: 'run', args: { token, ms, die: dies }, answer: token };
@@ -126,4 +126,4 @@ export function answerTo(question: string): string {
   return `yes, ${question}`;
 }
 
-export const PLAIN: Shape = { ms: 0, dies: false, asks: false };
+export const PLAIN: CallShape = { ms: 0, dies: false, asks: false };

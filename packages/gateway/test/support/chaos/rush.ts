@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { createRandom } from '../../../../sdk/test/support/host-chaos.js';
 import { type Connect, canAnswer, KINDS, type StormClient } from './clients.js';
-import { asking, type ServerName, type Shape } from './plan.js';
+import { asking, type CallShape, type ServerName } from './plan.js';
 
 export type Random = ReturnType<typeof createRandom>;
 
@@ -97,7 +97,7 @@ const SHARED: readonly ServerName[] = [
   ...(['legacy', 'modern', 'tree', 'demo', 'v1', 'v2', 'remote'] as const),
 ];
 
-interface One extends Shape {
+interface One extends CallShape {
   readonly server: ServerName;
   readonly token: string;
   readonly cancelsAfter?: number | undefined;

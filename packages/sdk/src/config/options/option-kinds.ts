@@ -16,10 +16,10 @@ export interface ValueKind {
 /** One kind of value that an option may have. */
 export interface OptionKind extends ValueKind {
   /** The JSON Schema of the value. It may refer to the `$defs` of `scripts/generate/schema-frame.json`. */
-  readonly schema: JsonSchema;
+  readonly schema: OptionSchema;
 }
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+type OptionSchema = Readonly<Record<string, unknown>>;
 
 /** What is wrong with a value, and where in it. */
 export interface Flaw {

@@ -4,7 +4,7 @@ import { CallCard } from '../../calls/call-card.js';
 import { CopyAs } from '../../calls/copy-as.js';
 import { History } from '../../calls/history.js';
 import { firstState, formProblem, SchemaForm, stateFor, textOfForm } from '../../forms/form.js';
-import { isRecord, type JsonSchema } from '../../forms/schema.js';
+import { type FormSchema, isRecord } from '../../forms/schema.js';
 import { compact, member } from '../../json/print.js';
 import { tryRaw } from '../../json/raw.js';
 import { Button, Select } from '../../parts/controls.js';
@@ -25,7 +25,7 @@ import { rememberSent, sentBefore } from '../../state/typed/sent.js';
 /** One tool: its form, the call, and what it brought. */
 export function Tool({ item, server }: { readonly item: Item; readonly server: string | undefined }) {
   const name = String(item['name']);
-  const schema: JsonSchema = isRecord(item['inputSchema']) ? item['inputSchema'] : { type: 'object' };
+  const schema: FormSchema = isRecord(item['inputSchema']) ? item['inputSchema'] : { type: 'object' };
   const key = `tool ${server ?? ''} ${name}`;
   const [state, setState] = useDraft(key, () => firstState(schema));
   const [timeout, setTimeoutMs] = useState('60000');
