@@ -3,20 +3,15 @@ import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clo
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { AccessSettings } from '@isthmus/sdk/internal/config/gateway/read-access.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { HomeRequest } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
-import type {
-  Authorize,
-  RequestedMessage,
-} from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
+import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
 import type { Authenticate, CoversScopes } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
-import { type AccessCaller, AccessPolicy } from './access/access-policy.js';
-import { createAuthorize, type TargetServer, toolIn } from './access/create-authorize.js';
-import { learnTools } from './access/learn-tools.js';
+import { AccessPolicy } from './access/access-policy.js';
+import { createAuthorize } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { reviewTasks } from './aggregate/shared-tasks.js';
 import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
@@ -33,9 +28,10 @@ import {
 import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
 import { AdminPages } from './http/admin-pages.js';
 import { AuthServerMirror } from './http/mirror-auth-server.js';
+import { MainPath } from './main-path.js';
 import { CallerTokens } from './personal/caller-tokens.js';
 import { Placement, type ServerPlacement } from './placement/placement.js';
-import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
+import { canStay, changesBetween, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
 import { type GatewayServerSpec, validateServer } from './server-definition.js';
 import {
@@ -83,6 +79,7 @@ class MultiServerGateway implements Gateway {
   readonly #clock: Clock;
   readonly #host: Host;
   readonly #aggregate: Aggregate;
+  readonly #main: MainPath;
   readonly #context: GatewayServerContext;
   readonly #places: ServedPlaces;
   readonly #placement: Placement | undefined;
@@ -121,6 +118,7 @@ class MultiServerGateway implements Gateway {
       patienceMs: options.patienceMs,
       clock,
     });
+    this.#main = new MainPath(options, this.#aggregate, () => this.#servers);
     const { separator = '__', endpoint } = options;
     const hasPrincipals = endpoint?.authenticate !== undefined;
     this.#placement = cluster && new Placement({ cluster, separator, hasPrincipals });
@@ -213,7 +211,7 @@ class MultiServerGateway implements Gateway {
       await this.#places.openHttp(pages);
       await this.#take(units.map(validateServer));
       this.#places.begin();
-      const streams = await this.#places.openStreams(this.#streamService(), this.#all());
+      const streams = await this.#places.openStreams(this.#main.streamService(), this.#all());
       const bridgeOf = (name: string) => this.#servers.get(name)?.bridge;
       if (taskStore && !this.closing.aborted)
         this.#endReviews = reviewTasks(taskStore, this.#clock, bridgeOf);
@@ -234,17 +232,10 @@ class MultiServerGateway implements Gateway {
   apply(units: readonly GatewayServerSpec[], access?: AccessSettings): AppliedChanges {
     const specs = units.map(validateServer);
     if (access) this.#access.replace(access);
-    const before = new Map([...this.#servers].map(([name, { definition }]) => [name, definition]));
+    const before = this.definitions;
     this.#host.configure(definitionsOf(specs, this.#placement !== undefined)).catch(() => {});
     void this.#take(specs);
-    const names = specs.map(({ name }) => name);
-    const isSame = (spec: GatewayServerSpec) => isDeepStrictEqual(before.get(spec.name), spec);
-    return {
-      added: names.filter((name) => !before.has(name)),
-      changed: specs.filter((spec) => before.has(spec.name) && !isSame(spec)).map(({ name }) => name),
-      removed: [...before.keys()].filter((name) => !names.includes(name)),
-      unchanged: specs.filter(isSame).map(({ name }) => name),
-    };
+    return changesBetween(before, specs);
   }
 
   async status(): Promise<GatewayStatus> {
@@ -318,7 +309,7 @@ class MultiServerGateway implements Gateway {
     this.#servers = after;
     const gone = [...before].filter(([name, server]) => after.get(name) !== server);
     this.#aggregate.setMembers(this.#all());
-    opening.push(this.#places.setMain(() => ({ service: this.#mainService(), servers: this.#all() })));
+    opening.push(this.#places.setMain(() => ({ service: this.#main.service(), servers: this.#all() })));
     for (const [, server] of gone) void this.#dismiss(server);
     for (const server of after.values()) {
       const isElsewhere = this.#placement?.isElsewhere(server.definition) ?? false;
@@ -352,44 +343,20 @@ class MultiServerGateway implements Gateway {
     await server.close();
   }
 
-  /** The main path has the only server as it is, or all of them as one. */
-  #mainService(): Service {
-    const [only, ...others] = this.#servers.values();
-    return this.#options.own?.service ?? (only && others.length === 0 ? only.service : this.#aggregate);
-  }
-
-  /** A stream cannot change its service while a client uses it, so a single server must be declared as such. */
-  #streamService(): Service {
-    const [only] = this.#servers.values();
-    return this.#options.own?.service ?? (this.#options.single && only ? only.service : this.#aggregate);
-  }
-
   /** The decisions of the endpoint of one server, or of the main path. */
   #authorizeAt(server: GatewayServer | undefined): Authorize {
     const { audit } = this.#options;
     return createAuthorize({
       access: this.#access,
       server,
-      find: (message, caller) => this.#targetAtMain(message, caller),
-      learn: (request) =>
-        this.#options.own || this.#servers.size < 2
-          ? undefined
-          : learnTools(this.#aggregate.targets, request, this.#clock),
+      find: (message, caller) => this.#main.targetOf(message, caller),
+      learn: (request) => this.#main.learnTools(request, this.#clock),
       ...(audit && {
         onDenied: (denied) => audit.refuse(deniedRecord(denied, audit)),
         onRefused: (refused) =>
           audit.isActive() ? audit.refuse(refusedRecord(refused, server?.name)) : undefined,
       }),
     });
-  }
-
-  #targetAtMain(message: RequestedMessage, caller: AccessCaller): TargetServer | undefined {
-    const [only, ...others] = this.#servers.values();
-    if (this.#options.own || !only) return undefined;
-    if (others.length === 0) return { server: only, tool: toolIn(message) };
-    const found = this.#aggregate.targets.of(message, caller);
-    const server = found && this.#servers.get(found.member.name);
-    return server && { server, tool: found.tool };
   }
 
   #parked(): { readonly count: number; readonly isFull: boolean } {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EVERYTHING } from '@isthmus/sdk/internal/bridge/upstream-sessions.js';
 import type { CommandSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
+import type { AppliedChanges } from './gateway.js';
 import { placementOf } from './placement/placement.js';
 import { type GatewayServerSpec, withoutProject } from './server-definition.js';
 import { type GatewayServerStatus, isHealthy } from './server-state.js';
@@ -18,6 +19,22 @@ export function canStay(before: GatewayServerSpec, after: GatewayServerSpec): bo
 function aroundProcess(spec: CommandSpec): readonly unknown[] {
   const { processes, timeoutMs, stateless = false, disabled = false, needed = true } = spec;
   return [processes, timeoutMs, stateless, disabled, needed, spec.tools ?? {}, spec.limits ?? {}];
+}
+
+/** The names of the servers, by what a new configuration changes about them. */
+export function changesBetween(
+  before: readonly GatewayServerSpec[],
+  after: readonly GatewayServerSpec[],
+): AppliedChanges {
+  const known = new Map(before.map((spec) => [spec.name, spec]));
+  const names = after.map(({ name }) => name);
+  const isSame = (spec: GatewayServerSpec) => isDeepStrictEqual(known.get(spec.name), spec);
+  return {
+    added: names.filter((name) => !known.has(name)),
+    changed: after.filter((spec) => known.has(spec.name) && !isSame(spec)).map(({ name }) => name),
+    removed: [...known.keys()].filter((name) => !names.includes(name)),
+    unchanged: after.filter(isSame).map(({ name }) => name),
+  };
 }
 
 /** A shared process may start before its first client, and serves all of them: it is told that all can be answered. */
