@@ -1,7 +1,7 @@
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { scopeArguments } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { isFolderFault } from '@isthmus/sdk/internal/process/describe-exit.js';
-import { reachObstacleOf } from '@isthmus/sdk/internal/transport/http-client/failures.js';
+import { type ReachObstacle, reachObstacleOf } from '@isthmus/sdk/internal/transport/http-client/failures.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -117,9 +117,9 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
     case 'UNAUTHORIZED':
       return unauthorizedHint(error, target);
     case 'HTTP_STATUS':
-      return connected
+      return connected || (error.status ?? 0) >= 500
         ? 'The log of the server may have the reason'
-        : 'Is that the URL of an MCP server? Its path is often /mcp or /sse';
+        : urlHint(target);
     case 'CANNOT_START':
       return isFolderFault(error)
         ? 'Check the folder of --cwd'
@@ -129,17 +129,19 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
         ? 'The request ended the server process; the log of the server may have the reason'
         : 'Run the command directly to see what it needs; isthmus gives it a clean environment, pass variables with --env NAME';
     case 'CONNECTION_CLOSED':
-      return connected || target.kind === 'url'
-        ? 'The server closed the connection; its log may have the reason'
+      if (connected) return 'The server closed the connection; its log may have the reason';
+      return target.kind === 'url'
+        ? `${error.cause !== undefined && target.url.startsWith('http:') ? 'Does the server need https:// instead of http://? ' : ''}${urlHint(target)}`
         : 'Is it an MCP server with one message per line? Its log may have the reason';
     case 'TIMED_OUT':
       return connected
         ? '--timeout MS gives it more time'
         : `Is it an MCP server${target.kind === 'command' ? ' that speaks over stdin and stdout' : ''}? --timeout MS gives it more time`;
     case 'NO_COMMON_REVISION':
-      return mode === 'auto'
-        ? 'The server may need a newer isthmus, or may not be an MCP server'
-        : 'Leave --era out to detect the era and the revision';
+      if (mode !== 'auto') return 'Leave --era out to detect the era and the revision';
+      return target.kind === 'url'
+        ? `${urlHint(target)}. If it is one, it may need a newer isthmus`
+        : 'The server may need a newer isthmus, or may not be an MCP server';
     case 'INVALID_RESULT':
       return `The server breaks the protocol or its own schema; ${commandLine('probe', target)} may show more`;
     case 'RESULT_TOO_LARGE':
@@ -147,6 +149,15 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
     default:
       return `${commandLine('probe', target)} shows its capabilities`;
   }
+}
+
+/** For an answer that is not one of MCP. */
+function urlHint(target: CommandTarget): string {
+  if (target.kind === 'url' && new URL(target.url).pathname === '/') {
+    const { origin } = new URL(target.url);
+    return `Is the path missing? It is often /mcp or /sse: ${commandLine('probe', { ...target, url: `${origin}/mcp` })}`;
+  }
+  return 'Is that the URL of an MCP server? Its path is often /mcp or /sse';
 }
 
 /** What to do about a server that wants other credentials. */
@@ -165,15 +176,20 @@ export function reachHint(error: unknown): string | undefined {
   if (!(error instanceof IsthmusError)) return undefined;
   const { message, status } = error;
   const obstacle = reachObstacleOf(error);
-  if (obstacle?.kind === 'proxy')
-    return `Is the proxy running? Without ${obstacle.variable}, or with the host in NO_PROXY, the connection is direct`;
-  if (obstacle?.kind === 'certificate')
-    return 'The server answers, but its certificate is not trusted: set NODE_EXTRA_CA_CERTS=FILE.pem to trust its authority, or use the host name of the certificate';
+  if (obstacle) return obstacleHint(obstacle);
   // A server states the reason of a 403 only in its text.
   const host = status === 403 ? refusedHost(message) : undefined;
   if (host === undefined) return undefined;
   const name = host === '' ? 'HOST' : host;
   return `The server does not accept this host name. If it is isthmus serve, start it with --allow-host ${name}; if it has a proxy in front, let the proxy send the Host that the server expects`;
+}
+
+export function obstacleHint(obstacle: ReachObstacle): string {
+  if (obstacle.kind === 'proxy')
+    return `Is the proxy running? Without ${obstacle.variable}, or with the host in NO_PROXY, the connection is direct`;
+  if (obstacle.kind === 'certificate')
+    return 'The server answers, but its certificate is not trusted: set NODE_EXTRA_CA_CERTS=FILE.pem to trust its authority, or use the host name of the certificate';
+  return 'Write http:// instead of https://, or another port';
 }
 
 /** The host in the errors of isthmus and of the official SDKs (`Invalid Host: x`, `Invalid Host header: x`); may be empty. */

@@ -13,8 +13,14 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { runProgram } = await import('./program.js');
     await runProgram(argv);
   } catch (error) {
-    process.exitCode = report(error, argv[2]);
+    process.exitCode = report(error, commandIn(argv.slice(2)));
   }
+}
+
+/** For hints: `list`, or `config import`. */
+function commandIn([name, inner]: readonly string[]): string | undefined {
+  const isNested = (name === 'config' || name === 'daemon') && inner !== undefined && /^[a-z]+$/.test(inner);
+  return isNested ? `${name} ${inner}` : name;
 }
 
 function report(error: unknown, command: string | undefined): number {

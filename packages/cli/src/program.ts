@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from './cli-error.js';
 import type { CommandLine } from './compat/flags.js';
 import { withNewSpellings } from './compat/old-spellings.js';
-import { missingDashes, splitAtDashes } from './target.js';
+import { isAddress, missingDashes, splitAtDashes } from './target.js';
 
 /** Parses a command line and runs its command. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
@@ -21,9 +21,11 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     // `serve` needs the arguments of a command that lacks its `--` in the order in which they were typed.
     .enablePositionalOptions(name === 'serve')
     .exitOverride();
+  writeErrorsAsOurs(program);
   try {
     const line = await translate(name, argv.slice(3));
     for (const command of await findCommands(argv[2], line)) {
+      for (const each of [command, ...command.commands]) writeErrorsAsOurs(each);
       // `serve` finds the end of its own options.
       program.addCommand(name === 'serve' ? command.passThroughOptions() : command);
     }
@@ -34,14 +36,34 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has already printed the help, the version or the error.
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    // The option may belong to a command that lacks its `--`: `list npx -y server`.
-    const hint = error.code === 'commander.unknownOption' ? missingDashesIn(name, argv.slice(3)) : undefined;
+    const hint = hintFor(error.code, name, argv.slice(3));
     if (hint !== undefined) process.stderr.write(`hint: ${hint}\n`);
   }
 }
 
+/** Commander begins an error with `error:`. All other errors of the command line begin with our name. */
+function writeErrorsAsOurs(command: Command): void {
+  command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'isthmus: ')) });
+}
+
+function hintFor(code: string, name: string, words: readonly string[]): string | undefined {
+  if (code === 'commander.missingArgument' && ON_SERVER.has(name))
+    return `isthmus status shows the names of the servers: isthmus ${name} NAME`;
+  if (code !== 'commander.unknownOption') return undefined;
+  if (name.startsWith('-')) return 'A command comes first, and its options follow: isthmus serve --port 9000';
+  if (name === 'inspect' && words.some((word) => word === '--cli' || word === '--method'))
+    return 'inspect opens a page. In a terminal, use isthmus list, call, read and prompt';
+  // The option may belong to a command that lacks its `--`: `list npx -y server`.
+  const dashes = missingDashesIn(name, words);
+  if (dashes !== undefined || !TAKES_ARGUMENTS.has(name)) return dashes;
+  return 'Arguments of the tool or prompt have no dashes: key=value';
+}
+
+const ON_SERVER: ReadonlySet<string> = new Set(['restart', 'stop', 'start']);
+const TAKES_ARGUMENTS: ReadonlySet<string> = new Set(['call', 'prompt']);
+
 function missingDashesIn(name: string, words: readonly string[]): string | undefined {
-  const isCommand = TAKES_COMMAND.has(name) && !words.includes('--');
+  const isCommand = TAKES_COMMAND.has(name) && !words.includes('--') && !isAddress(words[0] ?? '');
   return isCommand && !words[0]?.startsWith('-') ? missingDashes(name, words) : undefined;
 }
 

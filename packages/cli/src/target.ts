@@ -51,7 +51,7 @@ export function takeTarget(
     if (command === undefined || command === '') {
       throw usageError('No command after --', `isthmus ${name} … -- node server.js`);
     }
-    if (first !== undefined && ADDRESS.test(first)) {
+    if (first !== undefined && (TAKES_URI.has(name) ? ADDRESS.test(first) : isAddress(first))) {
       throw usageError(
         `Two targets: ${first}, and the command after --`,
         'Give one: an address as the first argument, or -- COMMAND ARGS… at the end',
@@ -65,11 +65,24 @@ export function takeTarget(
   return { target, rest };
 }
 
+export function isAddress(text: string): boolean {
+  return ADDRESS.test(text) || URL_TARGET.test(text);
+}
+
 /** The server at an address. Undefined: the text is not an address. */
 export function targetAt(address: string): UrlSpec | SocketSpec | undefined {
+  if (address === 'unix:') throw usageError('unix: needs the path of a socket', 'Write unix:/path/to.sock');
+  if (URL_TARGET.test(address) && !URL.canParse(address))
+    throw usageError(`"${address}" is not a valid URL`, urlHint(address));
   if (URL_TARGET.test(address))
     return { kind: 'url', name: address, url: address, transport: 'auto', headers: {} };
   return ADDRESS.test(address) ? { kind: 'socket', name: address, address } : undefined;
+}
+
+function urlHint(url: string): string {
+  return Number(/:(\d+)/.exec(url)?.[1] ?? 0) > 65535
+    ? 'The highest port is 65535'
+    : 'For example http://127.0.0.1:8080/mcp';
 }
 
 /** The target with the options of the command line. Refuses an option that this kind of server cannot have. */
@@ -118,7 +131,7 @@ export function expandHeader(
   return text.replace(/\$\{(?:env:)?(\w+)\}/g, (_, name: string) => {
     const value = env[name];
     if (value !== undefined) return value;
-    throw usageError(`A --header needs the variable ${name}, which is not set`);
+    throw usageError(`A --header needs the variable ${name}, which is not set`, `export ${name}=… sets it`);
   });
 }
 
@@ -169,6 +182,8 @@ const HOST_PORT_AND_PATH = /^(\[[^\]]+\]|[\w.-]+):\d{1,5}\/\S*$/;
 const HOST_AND_PORT = /^(\[[^\]]+\]|[\w.-]+):\d{1,5}$/;
 const ADDRESS = /^(unix:|tcp:\/\/)/;
 const URL_TARGET = /^https?:\/\//i;
+/** Their first word after the target may be the URI of a resource. */
+const TAKES_URI: ReadonlySet<string> = new Set(['read', 'complete', 'listen']);
 const TARGET_HINT =
   'Give unix:PATH, tcp://HOST:PORT, http://HOST:PORT/PATH, --config FILE NAME, or -- COMMAND ARGS… at the end';
 
@@ -201,8 +216,7 @@ export function missingDashes(
   [first = '', ...rest]: readonly string[],
   isCommand = false,
 ): string | undefined {
-  // A whole command line in quotes is typed often.
-  const words = /\s/.test(first) && !existsSync(first) ? first.trim().split(/\s+/) : [first];
+  const words = splitCommandLine(first);
   const needed = BEFORE_COMMAND[name];
   // What `call` and its kind need first may be the name of a program, too: `call echo text=hi node server.js`.
   const at = needed === undefined ? -1 : rest.findIndex(isOnPath);
@@ -211,6 +225,11 @@ export function missingDashes(
   if (!isCommand && at < 0 && words.length === 1 && !isOnPath(first)) return undefined;
   const line = [...(/\.[cm]?js$/.test(command[0]!) ? ['node'] : []), ...command].map(quote).join(' ');
   return `To start a server, put its command after --: isthmus ${name} ${before === undefined ? '' : `${before} `}-- ${line}`;
+}
+
+/** The words of a command line that was typed in quotes. The path of a file may have spaces. */
+export function splitCommandLine(text: string): readonly string[] {
+  return /\S\s/.test(text) && !existsSync(text) ? text.trim().split(/\s+/) : [text];
 }
 
 /** What these commands need before the command of the server. */

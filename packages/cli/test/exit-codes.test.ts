@@ -31,8 +31,8 @@ describe('an invalid command line ends with 2', () => {
     { args: ['probe', '--cwd', '/', 'unix:/x'], says: '--cwd needs a command' },
     { args: ['probe', '--frobnicate', 'unix:/x'], says: '--frobnicate' },
     { args: ['probe', '--env', 'NOT_SET_AT_ALL', ...demo()], says: 'NOT_SET_AT_ALL is not set here' },
-    { args: ['help', 'birds'], says: "error: unknown command 'birds'" },
-    { args: ['daemon', 'birds'], says: "error: unknown command 'birds'" },
+    { args: ['help', 'birds'], says: "isthmus: unknown command 'birds'" },
+    { args: ['daemon', 'birds'], says: "isthmus: unknown command 'birds'" },
     {
       args: ['install', 'x', '--in', 'cursor', '--url', 'birds'],
       says: '"birds" is not an http:// or https:// URL',

@@ -87,6 +87,13 @@ describe('the target', () => {
       says: 'is not a server address',
       hint: "isthmus probe -- node server.js 'a b'",
     },
+    { words: ['unix:'], says: 'unix: needs the path of a socket', hint: 'Write unix:/path/to.sock' },
+    {
+      words: ['http://127.0.0.1:99999/mcp'],
+      says: '"http://127.0.0.1:99999/mcp" is not a valid URL',
+      hint: 'The highest port is 65535',
+    },
+    { words: ['http://'], says: '"http://" is not a valid URL', hint: 'For example http://' },
     { words: [], says: 'No server given', hint: '-- COMMAND' },
   ])('cannot be $words', ({ words, says, hint }) => {
     const error = failure(() => takeTarget('probe', words, undefined));
@@ -107,6 +114,9 @@ describe('the target', () => {
 
   it('cannot be two, nor an empty command', () => {
     expect(failure(() => takeTarget('call', ['unix:/x', 'echo'], ['node'])).message).toContain('Two targets');
+    expect(failure(() => takeTarget('list', ['http://127.0.0.1/mcp'], ['node'])).message).toBe(
+      'Two targets: http://127.0.0.1/mcp, and the command after --',
+    );
     expect(failure(() => takeTarget('call', ['echo'], [])).message).toBe('No command after --');
   });
 

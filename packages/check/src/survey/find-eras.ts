@@ -2,6 +2,7 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import { tlsObstacleOf } from '@isthmus/sdk/internal/transport/http-client/failures.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckConversation, Reply } from '../conversation/conversation.js';
 import {
@@ -89,7 +90,7 @@ function unreachableBy(error: unknown): Error | undefined {
   const isSystem = [code, (cause as NodeJS.ErrnoException | undefined)?.code].some((each) =>
     UNREACHABLE.has(each),
   );
-  return isSystem ? (error as Error) : undefined;
+  return isSystem || tlsObstacleOf(error) ? (error as Error) : undefined;
 }
 
 const UNREACHABLE: ReadonlySet<string | undefined> = new Set([

@@ -11,6 +11,7 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { commandOptionsOf } from '@isthmus/sdk/internal/host/definition.js';
 import type { ChildExit } from '@isthmus/sdk/internal/process/child.js';
+import { describeExit } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { type ChildOptions, spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
 
@@ -75,8 +76,11 @@ export function commandTarget(options: ChildOptions & { readonly label?: string 
 async function openCommand(options: ChildOptions): Promise<Pipe> {
   const child = spawnChild({ shutdown: { closeMs: 1000, termMs: 1000 }, ...options });
   const { pid, stdin, stdout, exited } = child;
-  if (pid === undefined)
-    throw (await exited).error ?? new IsthmusError('CANNOT_START', `${options.command} could not be started`);
+  if (pid === undefined) {
+    const exit = await exited;
+    const cause = exit.error;
+    throw new IsthmusError('CANNOT_START', describeExit(options.command, exit), { cause });
+  }
   return {
     input: stdout,
     output: stdin,

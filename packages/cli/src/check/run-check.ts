@@ -4,11 +4,12 @@ import { cleanLine } from '@isthmus/check/internal/report/plain-text.js';
 import { type FailOn, verdictOf } from '@isthmus/check/internal/run/grade.js';
 import { choose } from '@isthmus/check/internal/run/plan.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { reachReasonOf, tlsObstacleOf } from '@isthmus/sdk/internal/transport/http-client/failures.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CheckCommandOptions } from '../commands/check.js';
-import { unauthorizedHint } from '../describe-failure.js';
+import { obstacleHint, unauthorizedHint } from '../describe-failure.js';
 import { withToken } from '../login/auth-options.js';
 import { catchSignals, type Interruption } from '../session/catch-signals.js';
 import { type CommandTarget, commandLine } from '../target.js';
@@ -167,10 +168,13 @@ function explainFailure(error: unknown, target: CommandTarget, hasBridge: boolea
     return new CliError(EXIT.needsLogin, oneLine(error.message), { hint: unauthorizedHint(error, target) });
   // Neither era could be tried. The label is that of the target, or of the bridge of --through.
   if (error.cause instanceof AggregateError) {
-    const reasons = error.cause.errors.map((each) => oneLine(messageOf(each)));
+    const reasons = error.cause.errors.map((each) =>
+      oneLine(each instanceof IsthmusError ? each.message : reachReasonOf(each)),
+    );
+    const obstacle = tlsObstacleOf(error.cause.errors[0]);
     return new CliError(EXIT.cannotConnect, oneLine(error.cause.message), {
       evidence: [...new Set(reasons)],
-      ...(!hasBridge && { hint: unreachableHint(target) }),
+      ...(!hasBridge && { hint: obstacle ? obstacleHint(obstacle) : unreachableHint(target) }),
     });
   }
   if (error.code !== 'NO_COMMON_REVISION') return error;

@@ -3,6 +3,7 @@ import { isAbsent } from '@isthmus/gateway/internal/daemon/attach.js';
 import { openPaths } from '@isthmus/gateway/internal/daemon/daemon-paths.js';
 import { daemonLog } from '@isthmus/gateway/internal/daemon/log-file.js';
 import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
+import { nearMiss } from '@isthmus/sdk/internal/near-miss.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { Command, Option } from 'commander';
 import { CliError, EXIT } from '../cli-error.js';
@@ -21,18 +22,21 @@ export function daemonCommand(): Command {
     // Without a command it must not start a daemon.
     .action(() => {
       const [unknown] = daemon.args;
-      if (unknown !== undefined) daemon.error(`error: unknown command '${unknown}'`);
-      daemon.help();
+      if (unknown === undefined) daemon.help({ error: true });
+      const meant = nearMiss(unknown!, ['status', 'stop', 'run']);
+      daemon.error(
+        `error: unknown command '${unknown}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`,
+      );
     });
   daemon
     .command('status')
-    .description('show its servers, and how many hosts use them')
+    .description('Show its servers, and how many hosts use them.')
     .option('--json', 'print the exact status as JSON, for programs')
     .action(({ json }: { json?: boolean }) => status(json === true));
-  daemon.command('stop').description('stop it; a host that still needs it starts another one').action(stop);
+  daemon.command('stop').description('Stop it. A host that still needs it starts another one.').action(stop);
   daemon
     .command('run')
-    .description('run the daemon in the foreground; normally the first host starts it')
+    .description('Run the daemon in the foreground. Normally the first host starts it.')
     .option('--first <ms>', 'limit for the first host to connect (default: 30000)', toMs)
     .addOption(new Option('--notify <descriptor>').hideHelp().argParser(Number))
     .action((options: { first?: number; notify?: number }) => run(options.first, options.notify));
@@ -80,6 +84,7 @@ function describeServer(server: GatewayServerStatus): string {
 
 async function stop(): Promise<void> {
   await ask((client) => client.shutdown());
+  process.stderr.write('The daemon is stopping.\n');
 }
 
 async function ask<T>(question: (client: ControlClient) => Promise<T>): Promise<T> {

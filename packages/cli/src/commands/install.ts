@@ -100,7 +100,7 @@ async function install(
   const backup = await applyChange(change);
   const copy = backup === undefined ? '' : ` The file before is in ${backup}.`;
   terminal.stderr.write(
-    `${oneLine(name)} is in ${host.application} now.${copy} Restart the host to use it.\n`,
+    `${oneLine(name)} is in ${host.application} now.${copy} Restart ${host.application} to use it.\n`,
   );
 }
 

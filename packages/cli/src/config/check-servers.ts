@@ -188,6 +188,11 @@ export async function findProgram(
       hint: 'check the spelling, or build it first',
     };
   }
+  const [program, ...args] = command.split(/\s+/);
+  if (args.length > 0) {
+    const hint = `write "command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}`;
+    return { kind: 'missing', message: `${command} is not in PATH`, hint };
+  }
   const comes = COMES_WITH[basename(command)];
   return {
     kind: 'missing',

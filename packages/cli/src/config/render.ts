@@ -39,7 +39,8 @@ function row(server: CheckedServer, columns: readonly number[], style: Style): s
   const paint = { ok: style.green, broken: style.red, disabled: style.yellow }[state];
   const cells = [oneLine(name), state, placeOf(source)].map((text, at) => padEnd(text, columns[at]!));
   const also = replaces.length > 0 ? ` (replaces ${replaces.map(placeOf).join(', ')})` : '';
-  const last = `${kind === 'url' ? 'at' : kind === 'command' ? 'runs' : ''} ${oneLine(what)}${style.dim(also)}`;
+  const verb = what === '' ? '' : kind === 'url' ? 'at ' : kind === 'command' ? 'runs ' : '';
+  const last = `${verb}${oneLine(what)}${style.dim(also)}`;
   return `${style.bold(cells[0]!)}  ${paint(cells[1]!)}  ${cells[2]!}  ${last}`.trimEnd();
 }
 

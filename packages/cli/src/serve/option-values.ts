@@ -1,3 +1,4 @@
+import { isLegacyRevision, isModernRevision, REVISION_TABLE } from '@isthmus/sdk/internal/era/revisions.js';
 import { InvalidArgumentError, Option } from 'commander';
 
 /** An option that a variable can replace. An empty variable does not count. */
@@ -46,6 +47,7 @@ export function toPaths(text: string, before: readonly string[] = []): string[] 
 }
 
 export function toEra(text: string): string {
-  if (/^(auto|modern|legacy|\d{4}-\d{2}-\d{2})$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be auto, modern, legacy or a revision such as 2025-11-25.');
+  if (/^(auto|modern|legacy)$/.test(text) || isLegacyRevision(text) || isModernRevision(text)) return text;
+  const known = /^\d{4}-\d{2}-\d{2}$/.test(text) ? ` Known revisions: ${REVISION_TABLE}.` : '';
+  throw new InvalidArgumentError(`It must be auto, modern, legacy or a revision such as 2025-11-25.${known}`);
 }

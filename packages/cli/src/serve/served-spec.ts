@@ -6,6 +6,7 @@ import {
   type CommandTarget,
   commandTarget,
   quote,
+  splitCommandLine,
   type TargetSettings,
   targetAt,
   withSettings,
@@ -118,9 +119,10 @@ function shown(options: readonly string[]): readonly string[] {
 
 const SECRET = /^(-H|--header|--env|--api-key)/;
 
-function asCommand(words: readonly string[]): string {
-  const [first = ''] = words;
-  return [...(/\.[cm]?js$/.test(first) ? ['node'] : []), ...words].map(quote).join(' ');
+function asCommand([first = '', ...rest]: readonly string[]): string {
+  // A whole command line in quotes is typed often.
+  const words = [...splitCommandLine(first), ...rest];
+  return [...(/\.[cm]?js$/.test(words[0]!) ? ['node'] : []), ...words].map(quote).join(' ');
 }
 
 function noAddress(upstream: string): string {

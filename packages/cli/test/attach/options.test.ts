@@ -156,7 +156,11 @@ describe('isthmus daemon', () => {
     // The commands for gateways work with it.
     expect(await isthmus('restart', 'isthmus demo', '--socket', socket)).toMatchObject({ code: 0 });
     await gone(server);
-    expect(await isthmus('daemon', 'stop')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(await isthmus('daemon', 'stop')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'The daemon is stopping.\n',
+    });
     await gone(daemon);
     await vi.waitFor(() => expect(serverPids(home)).toEqual([]), { timeout: 5000 });
   });

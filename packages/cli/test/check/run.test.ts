@@ -166,10 +166,15 @@ describe('where there is nothing to judge', () => {
     [
       'an address without a server',
       ['http://127.0.0.1:1/mcp'],
-      'connect ECONNREFUSED 127.0.0.1:1',
+      'connection refused',
       'Is the server running?',
     ],
-    ['a command that does not exist', ['--', '/nowhere/server'], 'spawn /nowhere/server ENOENT', RUN_IT],
+    [
+      'a command that does not exist',
+      ['--', '/nowhere/server'],
+      '/nowhere/server could not be started: command not found: /nowhere/server (ENOENT)',
+      RUN_IT,
+    ],
     [
       'a command that dies at once, whose last words are shown',
       ['--', process.execPath, '-e', 'console.error("missing API key"); process.exit(1)'],
@@ -181,6 +186,19 @@ describe('where there is nothing to judge', () => {
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toMatch(/^isthmus: Cannot connect to /);
     expect(stderr).toContain(`\n  ${evidence}\nhint: ${hint}`);
+  });
+
+  it('a port that does not speak TLS', async () => {
+    const server = createHttpServer((_, response) => void response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    expect(await isthmus('check', url)).toMatchObject({
+      code: 3,
+      stderr:
+        `isthmus: Cannot connect to ${url}\n  its port does not speak TLS (https)\n` +
+        'hint: Write http:// instead of https://, or another port\n',
+    });
   });
 
   it('a server that speaks neither era', async () => {

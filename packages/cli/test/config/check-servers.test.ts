@@ -193,6 +193,13 @@ describe('a program', () => {
     expect(found).toMatchObject({ kind: 'missing', message });
   });
 
+  it('that is a whole command line is told how to write it', async () => {
+    expect(await findProgram('node server.js -q', { env: { PATH: '/nowhere' }, cwd: '/' })).toMatchObject({
+      message: 'node server.js -q is not in PATH',
+      hint: 'write "command": "node", "args": ["server.js","-q"]',
+    });
+  });
+
   it('that comes with something else is told with it', async () => {
     expect(await findProgram('uvx', { env: { PATH: '/nowhere' }, cwd: '/' })).toMatchObject({
       hint: 'install uv, which includes it, or write the full path: /…/uvx',

@@ -216,7 +216,7 @@ describe('isthmus config import', () => {
       code: 2,
       stdout: '',
       stderr:
-        'isthmus: new.json already exists\nhint: Use another name, or --force to replace it\n(isthmus config --help explains the options)\n',
+        'isthmus: new.json already exists\nhint: Use another name, or --force to replace it\n(isthmus config import --help explains the options)\n',
     });
   });
 });

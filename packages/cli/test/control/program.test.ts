@@ -30,7 +30,18 @@ describe('without a running gateway', () => {
 
   it('an invalid command line ends with 2', async () => {
     const cases: [string[], string][] = [
-      [['restart'], "missing required argument 'name'"],
+      [['restart'], "isthmus: missing required argument 'name'"],
+      [['stop'], 'hint: isthmus status shows the names of the servers: isthmus stop NAME'],
+      [['--port', '8000'], 'hint: A command comes first, and its options follow: isthmus serve --port 9000'],
+      [['inspect', '--cli', 'node', 'a.js'], 'In a terminal, use isthmus list, call, read and prompt'],
+      [
+        ['call', 'unix:/x', 'echo', '--text', 'hi'],
+        'Arguments of the tool or prompt have no dashes: key=value',
+      ],
+      [['daemon', 'stats'], "isthmus: unknown command 'stats'\n(Did you mean status?)"],
+      [['daemon'], 'Usage: isthmus daemon status [--json] | stop | run'],
+      [['config', 'import', '--from', 'x'], '(isthmus config import --help explains the options)'],
+      [['list', '--era', '2025-13-01', 'unix:/x'], 'Known revisions: 2024-11-05 (session), '],
       [['status', '--pid', 'x'], 'It must be a process id.'],
       [['logs', '-n', '-1'], 'It must be a number of lines, 0 or more.'],
     ];

@@ -205,7 +205,10 @@ function controlledDaemon(parts: DaemonParts): Controlled {
       return lines.read(name, options, signal);
     },
     async console() {
-      throw new IsthmusError('INVALID_OPTION', 'The daemon of isthmus attach has no console');
+      throw new IsthmusError(
+        'INVALID_OPTION',
+        'The daemon of isthmus attach has no console; isthmus inspect shows one server',
+      );
     },
     async members() {
       throw new IsthmusError('INVALID_OPTION', 'The daemon of isthmus attach is not in a cluster');

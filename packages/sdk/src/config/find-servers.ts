@@ -36,7 +36,12 @@ export function findServers(
   const sections = [...SECTIONS, ...ofProject].filter((path) => isThere(root, path));
   if (sections.length === 0 && !root.has('gateway')) {
     const typo = [...root.keys()].find((key) => nearMiss(key, TOP_KEYS) !== undefined);
-    if (typo === undefined) report.warning([], `names no servers; expected one of ${TOP_KEYS.join(', ')}`);
+    const isBare = [...root.values()].some(
+      (value) => isTable(value) && (value.has('command') || value.has('url')),
+    );
+    if (isBare) report.warning([], 'has servers without "mcpServers": write {"mcpServers": {"NAME": {…}}}');
+    else if (typo === undefined)
+      report.warning([], `names no servers; expected one of ${TOP_KEYS.join(', ')}`);
     else report.warning([typo], `is not known; did you mean ${nearMiss(typo, TOP_KEYS)}?`);
   }
   return sections.flatMap((path) => {

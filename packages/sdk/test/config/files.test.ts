@@ -128,6 +128,9 @@ describe('a file that cannot be parsed', () => {
       'warning 1:1 : names no servers; expected one of mcpServers, servers, mcp_servers, context_servers',
     ]);
     expect((await read('model = "x"', { as: 'config.toml' })).problems).toHaveLength(1);
+    expect((await read('{ "a": { "command": "x" } }')).problems).toEqual([
+      'warning 1:1 : has servers without "mcpServers": write {"mcpServers": {"NAME": {…}}}',
+    ]);
     expect((await read('{ "mcpServer": {} }')).problems).toEqual([
       'warning 1:3 mcpServer: is not known; did you mean mcpServers?',
     ]);

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns';
 import type { Dispatcher } from 'undici';
 import { IsthmusError, messageOf } from '../../errors.js';
 import { proxyOf } from '../../transport/http-client/dispatch.js';
+import { reachReasonOf } from '../../transport/http-client/failures.js';
 import { type AddressRule, isLoopbackHost } from './addresses.js';
 
 /** One HTTP request of a login. */
@@ -135,8 +136,7 @@ async function readAtMost(url: URL, response: Response, maxBytes: number): Promi
 
 function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (signal.aborted) return `no answer within ${timeoutMs} ms`;
-  const { cause } = Object(error) as { cause?: unknown };
-  return messageOf(cause instanceof Error ? cause : error);
+  return reachReasonOf(error);
 }
 
 /** The name leads to an address that the rule does not allow. */

@@ -57,15 +57,29 @@ class ProxyError extends Error {
 /** Why a URL cannot be reached, where a user can change something other than the URL. */
 export type ReachObstacle =
   | { readonly kind: 'proxy'; readonly variable: string }
-  | { readonly kind: 'certificate' };
+  | { readonly kind: 'certificate' }
+  | { readonly kind: 'no-tls' };
 
 export function reachObstacleOf({ code, cause }: IsthmusError): ReachObstacle | undefined {
   if (code !== 'ADDRESS_UNAVAILABLE') return undefined;
   for (let each = cause; each instanceof Error; each = each.cause) {
     if (each instanceof ProxyError) return { kind: 'proxy', variable: each.variable };
   }
-  const { code: system = '' } = Object(rootOf(cause)) as NodeJS.ErrnoException;
-  return UNTRUSTED.test(system) ? { kind: 'certificate' } : undefined;
+  return tlsObstacleOf(cause);
+}
+
+/** What is wrong with the TLS of a server, by the error of `fetch` or of the socket. */
+export function tlsObstacleOf(error: unknown): ReachObstacle | undefined {
+  const root = rootOf(error);
+  const { code = '' } = Object(root) as NodeJS.ErrnoException;
+  if (isNotTls(code, root)) return { kind: 'no-tls' };
+  return UNTRUSTED.test(code) ? { kind: 'certificate' } : undefined;
+}
+
+/** Why an address could not be reached, in words where the error of the system is a common one. */
+export function reachReasonOf(error: unknown): string {
+  const root = rootOf(error);
+  return reasonFor((Object(root) as NodeJS.ErrnoException).code ?? '', root);
 }
 
 export function lost(message: string, cause?: unknown): IsthmusError {
@@ -124,6 +138,7 @@ export interface StatusFacts {
 function reasonFor(code: string, cause: unknown): string {
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'ENOTFOUND') return 'the host name does not exist (ENOTFOUND)';
+  if (isNotTls(code, cause)) return 'its port does not speak TLS (https)';
   return UNTRUSTED.test(code)
     ? `its certificate is not trusted: ${messageOf(cause)} (${code})`
     : messageOf(cause);
@@ -131,6 +146,12 @@ function reasonFor(code: string, cause: unknown): string {
 
 /** OpenSSL's codes for a certificate that is not trusted, or that is for another name. */
 const UNTRUSTED = /^(CERT_.*|.*_CERT|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*|ERR_TLS_CERT_.*)$/;
+
+/** The peer has answered the handshake with something else, such as plain HTTP. Sockets of Node have another code for it. */
+function isNotTls(code: string, cause: unknown): boolean {
+  const isOfSocket = code === 'EPROTO' && messageOf(cause).includes('wrong version number');
+  return isOfSocket || code === 'ERR_SSL_WRONG_VERSION_NUMBER';
+}
 
 /** `fetch` wraps the cause, and Node wraps the failures of several addresses in one error. */
 function rootOf(error: unknown): unknown {
@@ -144,7 +165,7 @@ const UNREACHABLE =
 
 /** Failures before the first byte of a request is sent. */
 const NEVER_CONNECTED =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_.*|.*_CERT|ERR_TLS_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER|CERT_.*|.*_CERT|ERR_TLS_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*)$/;
 
 /** Statuses of a request that was refused before it was processed. */
 const NOT_PROCESSED: ReadonlySet<number> = new Set([

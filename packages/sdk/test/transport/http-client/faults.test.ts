@@ -404,6 +404,13 @@ describe('an address without a listener', () => {
       sent: 'no',
     });
     expect(await failure(open(server.url))).toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
+    const plain = await modernFaults({});
+    const tls = plain.url.replace('http:', 'https:');
+    expect(await failure(open(tls))).toMatchObject({
+      code: 'ADDRESS_UNAVAILABLE',
+      message: `Cannot connect to ${tls}: its port does not speak TLS (https)`,
+      sent: 'no',
+    });
     expect(await failure(open('http://no-such-host.invalid/mcp'))).toMatchObject({
       code: 'ADDRESS_UNAVAILABLE',
       sent: 'no',
