@@ -64,3 +64,14 @@ export function hasCapability(capabilities: JsonObject, path: string): boolean {
   }
   return place !== undefined && place !== null && place !== false;
 }
+
+/** Whether the plain call of a tool reported an error during the survey. */
+export function reportsError({ walkthrough }: Facts, tool: string): boolean {
+  return walkthrough.some(
+    ({ method, params, reply }) =>
+      method === 'tools/call' &&
+      params['name'] === tool &&
+      reply.kind === 'result' &&
+      reply.result['isError'] === true,
+  );
+}

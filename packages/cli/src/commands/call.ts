@@ -1,4 +1,5 @@
 import type { TaskHandle } from '@isthmus/sdk/internal/client/tasks/task-handle.js';
+import { LOGGING_LEVELS } from '@isthmus/sdk/internal/era/reports.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CallToolResult, LoggingLevel, Tool } from '@isthmus/sdk/internal/wire/model.js';
 import { type Command, Option } from 'commander';
@@ -42,14 +43,10 @@ export function withRequestOptions(command: Command): Command {
     .option('--no-roots', 'do not offer roots to the server')
     .addOption(
       new Option('--log-level <level>', 'show logs of the server from this level on, on stderr').choices(
-        LOG_LEVELS,
+        LOGGING_LEVELS,
       ),
     );
 }
-
-export const LOG_LEVELS: readonly string[] = [
-  ...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
-];
 
 export function callCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('call', ' TOOL [key=value …]', {

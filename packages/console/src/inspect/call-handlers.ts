@@ -1,3 +1,4 @@
+import { LOGGING_LEVELS } from '@isthmus/sdk/internal/era/reports.js';
 import type { Visitor } from '../access/access.js';
 import type { CallTarget } from '../calls/call-target.js';
 import { makeCall } from '../calls/make-call.js';
@@ -178,16 +179,6 @@ const MAX_TEXT = 4 * 1024 * 1024;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_VALUES = 1000;
 const COMPLETE_MS = 10_000;
-export const LOG_LEVELS = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-] as const;
 const server = optional(text(200));
 const ms = optional(integer(1, MAX_TIMER_MS));
 const LIST_QUERY = { cursor: optional(text(10_000)), server, fresh: optional(boolean) };
@@ -198,7 +189,7 @@ const CALL_FIELDS = {
   server,
   timeoutMs: ms,
   maxTimeoutMs: ms,
-  logLevel: optional(oneOf(...LOG_LEVELS)),
+  logLevel: optional(oneOf(...LOGGING_LEVELS)),
   lens: optional(boolean),
 };
 const CALLS_QUERY = {

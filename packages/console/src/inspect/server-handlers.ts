@@ -1,3 +1,4 @@
+import { LOGGING_LEVELS } from '@isthmus/sdk/internal/era/reports.js';
 import { MODERN_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import type { CheckStore } from '../checks/check-store.js';
 import type { CheckRequest, ConnectionSettings, LogLevelName } from '../contract.js';
@@ -13,7 +14,6 @@ import {
   text,
 } from '../http/read-fields.js';
 import type { Handlers } from '../http/router.js';
-import { LOG_LEVELS } from './call-handlers.js';
 import type { ConsoleRecords } from './console-records.js';
 import type { InspectOptions } from './inspect-options.js';
 import type { InspectedServer } from './inspected-server.js';
@@ -47,7 +47,7 @@ export function serverHandlers(
     },
     'DELETE connection': () => server.hangUp(),
     async 'PUT log-level'({ body }) {
-      const { level } = readFields<{ level: LogLevelName }>(body, { level: oneOf(...LOG_LEVELS) });
+      const { level } = readFields<{ level: LogLevelName }>(body, { level: oneOf(...LOGGING_LEVELS) });
       const { caller } = await server.session();
       await caller.setLogLevel(level);
       return { how: caller.verdict.era === 'legacy' ? 'session' : 'each request' };

@@ -31,16 +31,19 @@ export function carriedMeta({ _meta }: JsonObject): JsonObject | undefined {
   return Object.keys(rest).length > 0 ? rest : undefined;
 }
 
-const RANK: ReadonlyMap<unknown, number> = new Map<LoggingLevel, number>([
-  ['debug', 0],
-  ['info', 1],
-  ['notice', 2],
-  ['warning', 3],
-  ['error', 4],
-  ['critical', 5],
-  ['alert', 6],
-  ['emergency', 7],
-]);
+/** From the mildest to the most serious. */
+export const LOGGING_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const satisfies readonly LoggingLevel[];
+
+const RANK: ReadonlyMap<unknown, number> = new Map(LOGGING_LEVELS.map((level, rank) => [level, rank]));
 
 export function isLoggingLevel(value: unknown): value is LoggingLevel {
   return RANK.has(value);

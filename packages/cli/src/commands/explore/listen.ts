@@ -1,4 +1,5 @@
 import type { Changes, Wanted } from '@isthmus/sdk/internal/client/subscriptions.js';
+import { LOGGING_LEVELS } from '@isthmus/sdk/internal/era/reports.js';
 import type { LogEntry, LoggingLevel, ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { chooseTarget, type GivenOptions } from '../../choose-target.js';
@@ -7,7 +8,7 @@ import { type CommonOptions, clientCommand } from '../../common-options.js';
 import { type CliSession, withSession } from '../../session/session.js';
 import { processTerminal, type Terminal } from '../../terminal/terminal.js';
 import { oneLine } from '../../terminal/text.js';
-import { LOG_LEVELS, setLogLevel } from '../call.js';
+import { setLogLevel } from '../call.js';
 
 interface ListenOptions extends CommonOptions {
   readonly count?: number;
@@ -28,7 +29,7 @@ export function listenCommand(afterDashes: readonly string[] | undefined): Comma
     .option('--count <n>', 'stop after this many lines', toCount)
     .option('--for <seconds>', 'stop after this time', toSeconds)
     .addOption(
-      new Option('--log-level <level>', 'logs from this level on').choices(LOG_LEVELS).default('info'),
+      new Option('--log-level <level>', 'logs from this level on').choices(LOGGING_LEVELS).default('info'),
     )
     .action(async (args: string[], given: GivenOptions<ListenOptions>) => {
       const { target, rest, options } = await chooseTarget('listen', args, afterDashes, given);

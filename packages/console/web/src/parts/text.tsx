@@ -60,3 +60,13 @@ function pieces(text: string) {
 function codeOf(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }
+
+/** What a server says about one of its items, if it says something. */
+export function About({ text }: { readonly text: unknown }) {
+  if (typeof text !== 'string') return null;
+  return (
+    <p class="about-text">
+      <Text of={text} max={1200} />
+    </p>
+  );
+}

@@ -1,10 +1,11 @@
 import { countOnPage, isFinished, type TaskBounds, type TaskRecord, type TaskStore } from './store.js';
+import { TaskWatchers } from './task-watchers.js';
 
 /** Keeps tasks in the memory of this process. They end with it. */
 export function memoryTaskStore(): TaskStore {
   const kept = new Map<string, Kept>();
   const clients = new Map<string, Share>();
-  const watchers = new Map<string, Set<() => void>>();
+  const watchers = new TaskWatchers();
   const workers = new Map<string, number>();
   let bytes = 0;
 
@@ -26,7 +27,7 @@ export function memoryTaskStore(): TaskStore {
     tell(id);
   };
   const tell = (id: string) => {
-    for (const onChange of [...(watchers.get(id) ?? [])]) queueMicrotask(onChange);
+    for (const onChange of watchers.of(id)) queueMicrotask(onChange);
   };
   const isOver = (bounds: TaskBounds) => kept.size > bounds.maxTasks || bytes > bounds.maxBytes;
 
@@ -80,16 +81,7 @@ export function memoryTaskStore(): TaskStore {
       );
       return { records: found.slice(0, count).map(({ record }) => record), hasMore: count < found.length };
     },
-    watch(id, onChange) {
-      // A wrapper, so that the same function can be added twice.
-      const watcher = () => onChange();
-      const known = watchers.get(id) ?? new Set();
-      watchers.set(id, known.add(watcher));
-      return () => {
-        known.delete(watcher);
-        if (known.size === 0 && watchers.get(id) === known) watchers.delete(id);
-      };
-    },
+    watch: (id, onChange) => watchers.add(id, onChange),
     async beat(worker, until) {
       workers.set(worker, until);
     },

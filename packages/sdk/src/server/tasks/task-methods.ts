@@ -11,7 +11,6 @@ import { answered, channelOfCall } from './run/task-channels.js';
 import { isFinished, type TaskAnswer, type TaskPosition, type TaskRecord } from './store.js';
 import { hasLegacyTasks } from './task-request.js';
 import type { TaskRunner } from './task-runner.js';
-import { visibleTask } from './visible-task.js';
 
 /** The requests about tasks, in both eras. */
 export const TASK_METHODS: ReadonlyMap<string, (runner: TaskRunner, call: Call) => Promise<JsonObject>> =
@@ -168,7 +167,7 @@ async function findTask(runner: TaskRunner, call: Call): Promise<TaskRecord> {
   if (peer.era === 'legacy' && !hasLegacyTasks(peer)) throw notFound(call);
   const { taskId } = params;
   if (typeof taskId !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'taskId must be a string');
-  const record = await visibleTask(runner, peer, taskId);
+  const record = await runner.visible(peer, taskId);
   if (!record) throw new ProtocolError(ErrorCode.InvalidParams, 'Unknown task');
   return record;
 }

@@ -3,7 +3,7 @@ import { within } from '../../async/clock.js';
 import { answerRounds } from '../../era/answer-rounds.js';
 import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
 import { IsthmusError } from '../../errors.js';
-import type { Call, EndedTaskStatus, OutlivingSlot, Serving, ToldTask } from '../../exchange/call.js';
+import type { Call, EndedTaskStatus, OutlivingSlot, Peer, Serving, ToldTask } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
 import { changeTask } from './change-task.js';
@@ -101,6 +101,13 @@ export class TaskRunner {
   #noteIdle(): void {
     if (this.#places.busy > 0) return;
     for (const resolve of this.#waitingForIdle.splice(0)) resolve();
+  }
+
+  /** The task with this id, if the client may use it. Undefined: it is unknown, expired, or of another principal. */
+  async visible({ principal }: Peer, id: string): Promise<TaskRecord | undefined> {
+    if (id.length > MAX_ID) return undefined;
+    const record = await this.settings.store.get(id);
+    return record && record.owner === principal ? this.revived(record) : undefined;
   }
 
   /** A task whose process has ended goes on here when it is seen, or fails. It is never run again. */
@@ -367,6 +374,8 @@ interface Run extends Entry {
   readonly running: RunningTask;
 }
 
+/** A longer id is of no task. */
+const MAX_ID = 200;
 const LEAST_MESSAGE_MS = 200;
 /** How long a server that stops waits for the store. */
 const STOP_MS = 5000;

@@ -3,7 +3,6 @@ import type { ForeignChange, Peer, TaskWatch } from '../../exchange/call.js';
 import { toDetailedTask } from './project-task.js';
 import { isFinished } from './store.js';
 import type { TaskRunner } from './task-runner.js';
-import { visibleTask } from './visible-task.js';
 
 /** TASK-M-060 … TASK-M-064: the states of the tasks that a client subscribes to. */
 export async function watchTasks(
@@ -15,7 +14,7 @@ export async function watchTasks(
   if (ids.length > MAX_WATCHED)
     throw new IsthmusError('BUSY', `A subscription can name at most ${MAX_WATCHED} tasks`);
   const distinct = [...new Set(ids)];
-  const found = await Promise.all(distinct.map((id) => visibleTask(runner, peer, id)));
+  const found = await Promise.all(distinct.map((id) => runner.visible(peer, id)));
   const accepted = distinct.filter((_, index) => found[index]);
   const watched: WatchedTask[] = [];
   return {
@@ -60,7 +59,7 @@ class WatchedTask {
 
   async #look(): Promise<void> {
     try {
-      const record = await visibleTask(this.#runner, this.#peer, this.#id);
+      const record = await this.#runner.visible(this.#peer, this.#id);
       this.#callOff?.();
       this.#callOff = undefined;
       this.#pauseMs = FIRST_PAUSE_MS;

@@ -1,6 +1,6 @@
 /** Log levels: which messages are sent. */
 
-import { isLoggingLevel, reaches } from '@isthmus/sdk/internal/era/reports.js';
+import { isLoggingLevel, LOGGING_LEVELS, reaches } from '@isthmus/sdk/internal/era/reports.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
 import type { CheckConversation, CheckRequestOptions } from '../../../conversation/conversation.js';
 import type { Check } from '../../../model.js';
@@ -121,7 +121,7 @@ export const loggingLevelsChecks: readonly Check[] = [
     async run(context) {
       context.needCapability('logging');
       const conversation = await context.abuseConversation();
-      for (const level of ALL) {
+      for (const level of LOGGING_LEVELS) {
         const reply =
           conversation.era === 'modern'
             ? await conversation.request('server/discover', {}, { logLevel: level })
@@ -180,17 +180,6 @@ export const loggingLevelsChecks: readonly Check[] = [
       return `${nameOf(stop)}: logs of emergency here, and of debug and above in another session`;
     },
   },
-];
-
-const ALL: readonly LoggingLevel[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
 ];
 
 function loggingStops(context: CheckContext): readonly WalkthroughStop[] {

@@ -5,7 +5,7 @@ import { History } from '../../calls/history.js';
 import { Button } from '../../parts/controls.js';
 import { Head, Panel } from '../../parts/layout.js';
 import { Problem } from '../../parts/states.js';
-import { plain, Text } from '../../parts/text.js';
+import { About, plain } from '../../parts/text.js';
 import { useKeys } from '../../parts/use-keys.js';
 import { beginCall, callsOf } from '../../state/calls.js';
 import { isMac } from '../../state/keys.js';
@@ -60,11 +60,7 @@ export function Prompt({ item, server }: { readonly item: Item; readonly server:
         title={<code>{plain(name, 120)}</code>}
         sub={typeof item['title'] === 'string' ? plain(item['title']) : undefined}
       />
-      {typeof item['description'] === 'string' && (
-        <p class="about-text">
-          <Text of={item['description']} max={1200} />
-        </p>
-      )}
+      <About text={item['description']} />
       <Panel label={`Arguments of ${plain(name)}`}>
         <div class="fields">
           {args.map((argument) => (

@@ -6,7 +6,7 @@ import { Button } from '../../parts/controls.js';
 import { Address } from '../../parts/external.js';
 import { Head } from '../../parts/layout.js';
 import { Problem } from '../../parts/states.js';
-import { plain, Text } from '../../parts/text.js';
+import { About, plain } from '../../parts/text.js';
 import { useKeys } from '../../parts/use-keys.js';
 import { beginCall, callsOf } from '../../state/calls.js';
 import { isMac } from '../../state/keys.js';
@@ -24,11 +24,7 @@ export function Resource({ item, server }: { readonly item: Item; readonly serve
           <span class="badge soft">{plain(item['mimeType'], 60)}</span>
         )}
       </Head>
-      {typeof item['description'] === 'string' && (
-        <p class="about-text">
-          <Text of={item['description']} max={1200} />
-        </p>
-      )}
+      <About text={item['description']} />
       <ReadUri uri={uri} server={server} />
     </div>
   );

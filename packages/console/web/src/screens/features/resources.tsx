@@ -7,7 +7,7 @@ import { plain } from '../../parts/text.js';
 import { type Item, keyOf, listOf, readList } from '../../state/lists.js';
 import { type ScreenProps, under } from '../screen.js';
 import { Changes } from './changes.js';
-import { Gone, ListProblem, NoHit } from './list-states.js';
+import { Gone, ListProblem, NoHit } from './list-parts.js';
 import { Resource } from './resource.js';
 import { Template } from './template.js';
 

@@ -1,7 +1,7 @@
 import { expandTemplate, templateNames } from '../../forms/uri-template.js';
 import { Address } from '../../parts/external.js';
 import { Head, Panel } from '../../parts/layout.js';
-import { plain, Text } from '../../parts/text.js';
+import { About, plain, Text } from '../../parts/text.js';
 import { type Item, keyOf } from '../../state/lists.js';
 import { useDraft } from '../../state/typed/drafts.js';
 import { CompletedInput } from './completed-input.js';
@@ -27,11 +27,7 @@ export function Template({ item, server }: { readonly item: Item; readonly serve
           <span class="badge soft">{plain(item['mimeType'], 60)}</span>
         )}
       </Head>
-      {typeof item['description'] === 'string' && (
-        <p class="about-text">
-          <Text of={item['description']} max={1200} />
-        </p>
-      )}
+      <About text={item['description']} />
       <Panel label="Values of the template">
         <div class="fields">
           {names.map((name) => (

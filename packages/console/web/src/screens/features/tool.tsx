@@ -12,7 +12,7 @@ import { plural, span } from '../../parts/format.js';
 import { JsonTree } from '../../parts/json-tree.js';
 import { Panel } from '../../parts/layout.js';
 import { Badge, Problem } from '../../parts/states.js';
-import { plain, Text } from '../../parts/text.js';
+import { About, plain } from '../../parts/text.js';
 import { useKeys } from '../../parts/use-keys.js';
 import { beginCall, callsOf } from '../../state/calls.js';
 import { isMac } from '../../state/keys.js';
@@ -151,11 +151,7 @@ function ToolHead({ item, server }: { readonly item: Item; readonly server: stri
           {annotations['openWorldHint'] === true && <Badge>reaches elsewhere</Badge>}
         </div>
       </div>
-      {typeof item['description'] === 'string' && (
-        <p class="about-text">
-          <Text of={item['description']} max={1200} />
-        </p>
-      )}
+      <About text={item['description']} />
       {raw && (
         <details>
           <summary>Definition</summary>

@@ -1,60 +1,35 @@
-import { useMemo, useState } from 'preact/hooks';
-import { Filter } from '../../parts/controls.js';
-import { plural } from '../../parts/format.js';
+import { useMemo } from 'preact/hooks';
 import { Split } from '../../parts/layout.js';
 import { Empty, Loading } from '../../parts/states.js';
-import { plain } from '../../parts/text.js';
-import { listOf, readList } from '../../state/lists.js';
+import { listOf } from '../../state/lists.js';
 import { to } from '../../state/route.js';
 import { calls } from '../../state/store.js';
 import { type ScreenProps, under } from '../screen.js';
-import { Changes } from './changes.js';
-import { Gone, ListProblem, NoHit } from './list-states.js';
+import { Gone, ItemList, ListProblem } from './list-parts.js';
 import { Tool } from './tool.js';
 
 /** The tools of a server, and the one that is chosen. */
 export function Tools({ server, rest }: ScreenProps) {
-  const { items, isLoading, error, page, changes } = listOf('tools', server).value;
-  const [filter, setFilter] = useState('');
+  const { items, isLoading, error, page } = listOf('tools', server).value;
   const [chosen] = rest;
   const tool = items.find((item) => item['name'] === chosen);
   const counts = useMemo(() => countCalls(server), [calls.all.value, server]);
-  const shown = items.filter((item) => String(item['name']).toLowerCase().includes(filter.toLowerCase()));
   const list = (
-    <>
-      <Filter label="Filter the tools" value={filter} onInput={setFilter} />
-      <div class="list-note soft">
-        <span>{isLoading ? 'reading …' : plural(items.length, 'tool')}</span>
-        <button type="button" class="plain" onClick={() => void readList('tools', server)}>
-          Read again
-        </button>
-      </div>
-      <Changes changes={changes} />
-      <ul class="list">
-        {shown.map((item) => {
-          const name = String(item['name']);
-          return (
-            <li key={name}>
-              <a href={under(server, 'tools', name)} aria-current={name === chosen ? 'page' : undefined}>
-                <span class="list-name">
-                  {plain(name, 100)}
-                  {typeof item['description'] === 'string' && (
-                    <span class="list-sub list-line">{plain(item['description'], 100)}</span>
-                  )}
-                </span>
-                {isDestructive(item) && (
-                  <span class="badge warn" title="It may change something for good">
-                    ⚠<span class="unseen"> may change something</span>
-                  </span>
-                )}
-                {counts.has(name) && <span class="list-count">{`${counts.get(name)}×`}</span>}
-              </a>
-            </li>
-          );
-        })}
-      </ul>
-      {items.length > 0 && shown.length === 0 && <NoHit what="tool" onClear={() => setFilter('')} />}
-    </>
+    <ItemList
+      what="tool"
+      server={server}
+      chosen={chosen}
+      marks={(item, name) => (
+        <>
+          {isDestructive(item) && (
+            <span class="badge warn" title="It may change something for good">
+              ⚠<span class="unseen"> may change something</span>
+            </span>
+          )}
+          {counts.has(name) && <span class="list-count">{`${counts.get(name)}×`}</span>}
+        </>
+      )}
+    />
   );
   return (
     <Split list={list} listLabel="Tools" hasChoice={chosen !== undefined} back={under(server, 'tools')}>

@@ -3,6 +3,7 @@ import { connectRedis, type RedisConnection } from '../../../cluster/redis/conne
 import type { RedisScript } from '../../../cluster/redis/scripts.js';
 import { IsthmusError, messageOf } from '../../../errors.js';
 import { isFinished, type TaskBounds, type TaskRecord, type TaskStore } from '../store.js';
+import { TaskWatchers } from '../task-watchers.js';
 import {
   BEAT_WORKER,
   CREATE_TASK,
@@ -58,14 +59,14 @@ const READY_ATTEMPTS = 100;
 const READY_MS = 50;
 
 function createStore(redis: RedisConnection, prefix: string): TaskStore {
-  const watchers = new Map<string, Set<() => void>>();
+  const watchers = new TaskWatchers();
   const channel = `${prefix}:changes`;
   let subscribed: Promise<void> | undefined;
   let isClosed = false;
   const run = (script: RedisScript, ...args: readonly (string | number)[]) =>
     redis.run(script, [prefix], args.map(String));
   const tell = (id: string) => {
-    for (const onChange of [...(watchers.get(id) ?? [])]) onChange();
+    for (const onChange of watchers.of(id)) onChange();
   };
   const subscribe = () => {
     if (subscribed || isClosed) return;
@@ -106,13 +107,7 @@ function createStore(redis: RedisConnection, prefix: string): TaskStore {
     },
     watch(id, onChange) {
       subscribe();
-      const watcher = () => onChange();
-      const known = watchers.get(id) ?? new Set();
-      watchers.set(id, known.add(watcher));
-      return () => {
-        known.delete(watcher);
-        if (known.size === 0 && watchers.get(id) === known) watchers.delete(id);
-      };
+      return watchers.add(id, onChange);
     },
     async beat(worker, until) {
       await run(BEAT_WORKER, worker, until);

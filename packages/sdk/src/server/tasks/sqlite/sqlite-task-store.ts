@@ -1,5 +1,6 @@
 import { systemClock } from '../../../async/clock.js';
 import { countOnPage, isFinished, type TaskBounds, type TaskRecord, type TaskStore } from '../store.js';
+import { TaskWatchers } from '../task-watchers.js';
 import { openDatabase, type SqliteDatabase } from './open-database.js';
 
 /** Where the file is that keeps tasks. */
@@ -34,13 +35,13 @@ CREATE TABLE IF NOT EXISTS workers (worker TEXT PRIMARY KEY, until INTEGER NOT N
 
 function createStore(database: SqliteDatabase): TaskStore {
   const sql = prepareAll(database);
-  const watchers = new Map<string, Set<() => void>>();
+  const watchers = new TaskWatchers();
   let stopLooking: (() => void) | undefined;
   let version = 0;
   let isClosed = false;
 
   const tell = (id: string) => {
-    for (const onChange of [...(watchers.get(id) ?? [])]) queueMicrotask(onChange);
+    for (const onChange of watchers.of(id)) queueMicrotask(onChange);
   };
   /** The number changes when another process has written. */
   const versionNow = () => Number((sql.version.get() as { data_version: number }).data_version);
@@ -49,12 +50,12 @@ function createStore(database: SqliteDatabase): TaskStore {
       LOOK_MS,
       () => {
         stopLooking = undefined;
-        if (isClosed || watchers.size === 0) return;
+        if (isClosed || watchers.isEmpty) return;
         look();
         const found = versionNow();
         if (found === version) return;
         version = found;
-        for (const id of [...watchers.keys()]) tell(id);
+        for (const id of watchers.ids) tell(id);
       },
       { background: true },
     );
@@ -119,15 +120,10 @@ function createStore(database: SqliteDatabase): TaskStore {
       return { records, hasMore: count < sizes.length };
     },
     watch(id, onChange) {
-      if (watchers.size === 0 && !isClosed) version = versionNow();
-      const watcher = () => onChange();
-      const known = watchers.get(id) ?? new Set();
-      watchers.set(id, known.add(watcher));
+      if (watchers.isEmpty && !isClosed) version = versionNow();
+      const end = watchers.add(id, onChange);
       if (!stopLooking) look();
-      return () => {
-        known.delete(watcher);
-        if (known.size === 0 && watchers.get(id) === known) watchers.delete(id);
-      };
+      return end;
     },
     async beat(worker, until) {
       sql.beat.run(worker, until);

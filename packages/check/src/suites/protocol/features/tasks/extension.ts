@@ -3,6 +3,7 @@ import type { Reply } from '../../../../conversation/conversation.js';
 import type { Check } from '../../../../model.js';
 import type { CheckContext } from '../../../../run/check-context.js';
 import { complaintText, judgeResult } from '../../../../shapes/index.js';
+import { reportsError } from '../../../../survey/facts.js';
 import { inWords, several } from '../../answers.js';
 import { anotherTask, endOf, extensionRuns, WITH_TASKS } from './extension-run.js';
 import { needUnguessable } from './guessable.js';
@@ -97,7 +98,7 @@ export const taskExtensionChecks: readonly Check[] = [
     hint: 'The status failed is for JSON-RPC errors. A result with isError: true completes the task.',
     async run(context) {
       const runs = await extensionRuns(context);
-      const reports = runs.filter(({ tool }) => reportsError(context, tool));
+      const reports = runs.filter(({ tool }) => reportsError(context.facts, tool));
       if (reports.length === 0) return context.skip('no tool that runs as a task reports an error');
       const failed = reports.find((run) => endOf(run)['status'] === 'failed');
       return failed
@@ -189,17 +190,6 @@ const PAYLOAD_OF: Readonly<Record<string, string>> = {
   failed: 'error',
   input_required: 'inputRequests',
 };
-
-/** Whether the plain call reported an error during the survey. */
-function reportsError({ facts }: CheckContext, tool: string): boolean {
-  return facts.walkthrough.some(
-    ({ method, params, reply }) =>
-      method === 'tools/call' &&
-      params['name'] === tool &&
-      reply.kind === 'result' &&
-      reply.result['isError'] === true,
-  );
-}
 
 /** An empty result with `resultType: "complete"`. */
 export function needAcknowledged(context: CheckContext, reply: Reply, what: string): string {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { Check } from '../../../../model.js';
 import type { CheckContext } from '../../../../run/check-context.js';
 import { RELATED_TASK } from '../../../../shapes/meta.js';
-import { type CallableTool, hasCapability } from '../../../../survey/facts.js';
+import { type CallableTool, hasCapability, reportsError } from '../../../../survey/facts.js';
 import { answerPolitely } from '../../../../survey/walkthrough.js';
 import { type Frame, paramsOf } from '../../../../wire/transcript.js';
 import { inWords, needRefusal } from '../../answers.js';
@@ -169,7 +169,7 @@ export const legacyTaskRules: readonly Check[] = [
     hint: 'In 2025-11-25 a result with isError: true makes the task failed.',
     async run(context) {
       const reporting = context.facts.callable.find(
-        ({ name, tool }) => supportOf(tool) === 'optional' && reportsError(context, name),
+        ({ name, tool }) => supportOf(tool) === 'optional' && reportsError(context.facts, name),
       );
       if (!reporting) return context.skip('no tool that runs as a task reports an error');
       const { conversation, taskId } = await newTask(context, reporting);
@@ -250,16 +250,6 @@ async function newTask(
 
 function supportOf({ execution }: JsonObject): unknown {
   return isJsonObject(execution) ? execution['taskSupport'] : undefined;
-}
-
-function reportsError({ facts }: CheckContext, tool: string): boolean {
-  return facts.walkthrough.some(
-    ({ method, params, reply }) =>
-      method === 'tools/call' &&
-      params['name'] === tool &&
-      reply.kind === 'result' &&
-      reply.result['isError'] === true,
-  );
 }
 
 /** Whether it asked something during the survey. */
