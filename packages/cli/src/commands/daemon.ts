@@ -22,7 +22,7 @@ export function daemonCommand(): Command {
     // Without a command it must not start a daemon.
     .action(() => {
       const [unknown] = daemon.args;
-      if (unknown === undefined) daemon.help({ error: true });
+      if (unknown === undefined) daemon.help();
       const meant = nearMiss(unknown!, ['status', 'stop', 'run']);
       daemon.error(
         `error: unknown command '${unknown}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`,

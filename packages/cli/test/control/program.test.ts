@@ -39,7 +39,6 @@ describe('without a running gateway', () => {
         'Arguments of the tool or prompt have no dashes: key=value',
       ],
       [['daemon', 'stats'], "isthmus: unknown command 'stats'\n(Did you mean status?)"],
-      [['daemon'], 'Usage: isthmus daemon status [--json] | stop | run'],
       [['config', 'import', '--from', 'x'], '(isthmus config import --help explains the options)'],
       [['list', '--era', '2025-13-01', 'unix:/x'], 'Known revisions: 2024-11-05 (session), '],
       [['status', '--pid', 'x'], 'It must be a process id.'],
