@@ -33,8 +33,8 @@ export function decodeLine(bytes: Buffer, release?: () => void, keepsText = fals
     return invalid(undefined, NOT_JSON);
   }
   // Invalid bytes always decode to U+FFFD, so other lines need not pay for the check.
-  if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
-  if (isTooDeep(bytes)) return tooDeep(text);
+  if (text.includes('\uFFFD') && !isUtf8(bytes)) return unreadable(text, NOT_UTF8);
+  if (isTooDeep(bytes)) return unreadable(text, TOO_DEEP);
   release?.();
   // In a line or an event, white space that ends it would cut the message.
   return decodeJson(text, keepsText && !text.includes('\r') && !text.includes('\n'));
@@ -42,7 +42,7 @@ export function decodeLine(bytes: Buffer, release?: () => void, keepsText = fals
 
 /** For a line that is text already. Where its text is kept, it has no line break of any kind. */
 export function decodeText(text: string, keepsText = false): Decoded {
-  return isTooDeep(text) ? tooDeep(text) : decodeJson(text, keepsText);
+  return isTooDeep(text) ? unreadable(text, TOO_DEEP) : decodeJson(text, keepsText);
 }
 
 function decodeJson(text: string, keepsText: boolean): Decoded {
@@ -52,13 +52,14 @@ function decodeJson(text: string, keepsText: boolean): Decoded {
   try {
     value = JSON.parse(text);
   } catch {
-    return { ...invalid(recoverId(text), NOT_JSON), answers: recoverAnswerId(text) };
+    return unreadable(text, NOT_JSON);
   }
   return decodeValue(value);
 }
 
-function tooDeep(text: string): InvalidMessage {
-  return { ...invalid(recoverId(text), TOO_DEEP), answers: recoverAnswerId(text) };
+/** The id is that of the request, or of the request that the answer belongs to. */
+function unreadable(text: string, error: JsonRpcErrorBody): InvalidMessage {
+  return { ...invalid(recoverId(text), error), answers: recoverAnswerId(text) };
 }
 
 /** For JSON that is already parsed. */

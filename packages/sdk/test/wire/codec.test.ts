@@ -163,6 +163,18 @@ describe('a line that is not a message is answered with', () => {
     expect(decodeLine(line)).toEqual(invalid(-32700, 'Parse error: the line is not valid UTF-8'));
   });
 
+  it('-32700 without an id when it is an answer that is not UTF-8, but says whose answer it was (JRPC-016)', () => {
+    const [start, end] = ['{"jsonrpc":"2.0","id":7,"result":{"a":"', '"}}'].map((text) =>
+      Buffer.from(text),
+    ) as [Buffer, Buffer];
+    expect(decodeLine(Buffer.concat([start, Buffer.from([0xff, 0xfe, 0xed, 0xa0, 0x80]), end]))).toEqual({
+      ...invalid(-32700, 'Parse error: the line is not valid UTF-8', undefined),
+      answers: 7,
+    });
+    const nameless = Buffer.from('{"jsonrpc":"2.0","id":"a\xff","result":{}}', 'latin1');
+    expect(decodeLine(nameless)).toEqual(invalid(-32700, 'Parse error: the line is not valid UTF-8'));
+  });
+
   it('-32700 when one byte of megabytes is not UTF-8', () => {
     const line = Buffer.from(`{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":"${'a'.repeat(2 << 20)}"}}`);
     line[line.length - 100] = 0xff;

@@ -101,7 +101,7 @@ export class LegacyLogs {
     const { connection, givenUp, scopes } = this.#session;
     const { callers, requests } = connection;
     /** The line may be of a call of another tenant that was given up. */
-    const mayBeOther = (owner: TenantCaller) => givenUp.all().some(({ caller }) => caller !== owner);
+    const mayBeOther = (owner: TenantCaller) => givenUp.some(({ caller }) => caller !== owner);
     if (callers.size === 1) {
       const [only] = callers;
       const isOther = mayBeOther(only!) || scopes.mayBeOther(only!.tenant.principal);

@@ -1,6 +1,7 @@
 import type { AttributableCall } from './attributable-call.js';
 import { OpenQuestion } from './open-question.js';
 import type { SessionCalls } from './session-calls.js';
+import { SeveralOwners } from './several-owners.js';
 import { areOfOneClient, CLARITY_MS, likeliest, mayHaveAsked, suspects } from './suspects.js';
 
 /** The call that a question belongs to, as far as it can be known, and all calls that could have led to it. */
@@ -72,14 +73,33 @@ export class Unclear {
    */
   clarify(signal: AbortSignal): Promise<Attribution> {
     const { clock, givenUp, unclear } = this.#all;
+    const mayHave = (call: AttributableCall) => mayHaveAsked(call, this.#all, this.#givenUp);
+    const owners = new SeveralOwners(this.calls, mayHave);
     return new Promise((resolve) => {
       let heldMs = 0;
+      let callOffLook = () => {};
+      let witnesses: readonly AttributableCall[] = [];
       const look = () => {
-        if (unclear.has(look) && this.again().kind !== 'several') end();
+        if (!unclear.has(look)) return;
+        if (!owners.areLeft()) return end();
+        const [first, second] = owners.witnesses;
+        if (first === witnesses[0] && second === witnesses[1]) return;
+        witnesses = [first, second];
+        callOffLook();
+        callOffLook = lookLater(givenUp.msLeft(first), givenUp.msLeft(second));
+      };
+      // That a call which was given up asks no more is not a change: it is looked at when its time is over.
+      const lookLater = (...left: number[]) => {
+        const ms = Math.min(...left.filter((each) => each > 0));
+        const lookAgain = () => {
+          witnesses = [];
+          look();
+        };
+        return Number.isFinite(ms) ? clock.after(ms, lookAgain, { background: true }) : () => {};
       };
       const end = () => {
         unclear.delete(look);
-        for (const callOff of timers) callOff();
+        callOffLook();
         callOff();
         signal.removeEventListener('abort', end);
         resolve(this.again());
@@ -89,10 +109,10 @@ export class Unclear {
         if (heldMs >= MAX_CLARITY_MS || !this.#mayBecomeClear()) end();
         else callOff = clock.after(CLARITY_MS, isOverdue);
       };
-      const timers = givenUp.ends().map((ms) => clock.after(ms, look, { background: true }));
       let callOff = clock.after(CLARITY_MS, isOverdue);
       signal.addEventListener('abort', end, { once: true });
       unclear.add(look);
+      look();
     });
   }
 

@@ -41,6 +41,7 @@ export class SessionCalls {
   readonly turns: CallTurns;
   /** One function for each question that is not attributed yet; it checks whether that has become possible. */
   readonly unclear = new Set<() => void>();
+  #willLook = false;
 
   constructor(
     policy: QuestionPolicy,
@@ -58,7 +59,16 @@ export class SessionCalls {
   /** A call asks no more, or waits for an answer: a question may have become clear, and others may begin. */
   changed(): void {
     // A given-up call ends first and is recorded as given up after that: the check must see both.
-    if (this.unclear.size > 0) for (const look of this.unclear) queueMicrotask(look);
+    if (this.unclear.size > 0 && !this.#willLook) {
+      this.#willLook = true;
+      queueMicrotask(() => this.#look());
+    }
     this.turns.admit();
+  }
+
+  /** Once for all changes of a turn. */
+  #look(): void {
+    this.#willLook = false;
+    for (const look of [...this.unclear]) look();
   }
 }

@@ -24,7 +24,7 @@ export function mayHaveAsked(
   givenUpBefore: number,
 ): boolean {
   if (call.givenUp !== undefined && call.givenUp > givenUpBefore) return true;
-  return running.has(call) || givenUp.all().includes(call);
+  return running.has(call) || givenUp.msLeft(call) > 0;
 }
 
 /** The most likely of several calls of one owner: the latest of those that have asked least. */
@@ -52,7 +52,7 @@ export function mayGoAway(call: AttributableCall, calls: SessionCalls): boolean 
 
 /** Whether the owner has given up a call that may still ask. */
 export function hasGivenUp(owner: object, { givenUp }: SessionCalls): boolean {
-  return givenUp.all().some((call) => call.owner === owner);
+  return givenUp.some((call) => call.owner === owner);
 }
 
 /**

@@ -269,3 +269,17 @@ function alone(it: CallAttribution, key: string): boolean {
   call.end();
   return isAlone;
 }
+
+describe('many calls that were given up and many questions that may be theirs', () => {
+  it('wait with two timers for each question, not with one more for each call', async () => {
+    const { attribution: it, clock } = openAttribution();
+    hasAsked(it, 'x');
+    for (let id = 0; id < 100; id += 1) giveUp(it, id, A, 'x');
+    enter(it, B, 'y');
+    const before = clock.waiting;
+    const found = Array.from({ length: 100 }, () => unclear(it).clarify(new AbortController().signal));
+    expect(clock.waiting - before).toBe(200);
+    clock.advance(2000);
+    expect((await Promise.all(found)).map(({ kind }) => kind)).toEqual(Array(100).fill('several'));
+  });
+});

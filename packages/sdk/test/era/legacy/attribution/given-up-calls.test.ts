@@ -9,12 +9,14 @@ it('a call that was given up is there until its time is over', () => {
   clock.advance(400);
   calls.add(2, 'two', 1000);
   expect(calls.all()).toEqual(['one', 'two']);
-  expect(calls.ends()).toEqual([600, 1000]);
+  expect([calls.msLeft('one'), calls.msLeft('two')]).toEqual([600, 1000]);
+  expect(calls.some((call) => call === 'one')).toBe(true);
   clock.advance(599);
   expect(calls.all()).toEqual(['one', 'two']);
   clock.advance(1);
   expect(calls.all()).toEqual(['two']);
-  expect(calls.ends()).toEqual([400]);
+  expect([calls.msLeft('one'), calls.msLeft('two')]).toEqual([0, 400]);
+  expect(calls.some((call) => call === 'one')).toBe(false);
   clock.advance(400);
   expect(calls.all()).toEqual([]);
 });
@@ -45,7 +47,8 @@ it('the late answer to a call that is not feared is recognized for a while all t
   calls.add(1, 'one', 0);
   calls.add(2, 'two', 0);
   expect(calls.all()).toEqual([]);
-  expect(calls.ends()).toEqual([]);
+  expect([calls.msLeft('one'), calls.msLeft('two')]).toEqual([0, 0]);
+  expect(calls.some(() => true)).toBe(false);
   clock.advance(1999);
   calls.add(3, 'three', 0);
   expect(calls.remove(1)).toBe('one');
