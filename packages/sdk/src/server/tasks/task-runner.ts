@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { within } from '../../async/clock.js';
 import { answerRounds } from '../../era/answer-rounds.js';
 import { type InputRequired, isInputRequired } from '../../era/input-rounds.js';
-import { IsthmusError } from '../../errors.js';
-import type { Call, EndedTaskStatus, OutlivingSlot, Peer, Serving, ToldTask } from '../../exchange/call.js';
+import type { Call, Peer, Serving, ToldTask } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
 import { changeTask } from './change-task.js';
-import { callOfRecord, failLost, LOST_WORKER, type ResumedTask, type ResumeTask } from './lost-task.js';
+import { callOfRecord, failLost, type ResumedTask, type ResumeTask } from './lost-task.js';
 import type { TaskPlan, TaskSettings } from './options.js';
 import { toCreateTaskResult, toLegacyTask } from './project-task.js';
+import { RunningTasks, STOP_MS } from './run/running-tasks.js';
 import { TaskCall } from './run/task-call.js';
 import { channelOfSession, TaskChannels } from './run/task-channels.js';
-import { endOf, errorOf, type Handled, handled } from './run/task-end.js';
-import { type TaskPlace, TaskPlaces } from './run/task-places.js';
-import { RunningTask, type TaskContext } from './running-task.js';
+import { endOf, type Handled, handled } from './run/task-end.js';
+import type { TaskPlace } from './run/task-places.js';
+import type { RunningTask } from './running-task.js';
 import { isFinished, type TaskRecord } from './store.js';
 import {
   fittedPlan,
@@ -34,27 +34,23 @@ export class TaskRunner {
   readonly settings: TaskSettings;
   readonly channels: TaskChannels;
   readonly #resume: ResumeTask;
-  readonly #running = new Map<string, Run>();
+  readonly #running: RunningTasks;
   readonly #takingOver = new Map<string, Promise<TaskRecord | undefined>>();
   /** Tasks that may be this process's own: the store failed when they were taken over. */
   readonly #unsure = new Set<string>();
-  readonly #places: TaskPlaces;
   readonly #upkeep: TaskUpkeep;
   #worker: string | undefined;
   #servings = 0;
-  readonly #waitingForIdle: (() => void)[] = [];
 
   /** `resume`: how to go on with a task whose process has ended. Default: it fails. */
   constructor(settings: TaskSettings, resume: ResumeTask = () => undefined) {
     this.settings = settings;
     this.#resume = resume;
     this.channels = new TaskChannels(settings);
-    this.#places = new TaskPlaces(settings);
+    this.#running = new RunningTasks(settings, this.channels, () => this.#upkeep.rest());
     this.#upkeep = new TaskUpkeep(settings, () => this.worker, {
       abandoned: (id) => this.abandoned(id),
-      look: () => {
-        for (const { running } of this.#running.values()) running.look();
-      },
+      look: () => this.#running.look(),
     });
   }
 
@@ -82,7 +78,8 @@ export class TaskRunner {
     this.#upkeep.review();
     let isOver = false;
     return {
-      idle: () => this.#idle(),
+      // A task in the memory of this process ends with it, so its result cannot be read later.
+      idle: () => (this.settings.isShared ? this.#running.idle() : Promise.resolve()),
       end: async () => {
         if (isOver) return;
         isOver = true;
@@ -90,17 +87,6 @@ export class TaskRunner {
         if (this.#servings === 0) await this.#stop();
       },
     };
-  }
-
-  /** The result of a task in the memory of this process can be read by none when the process is not served any more. */
-  #idle(): Promise<void> {
-    if (!this.settings.isShared || this.#places.busy === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waitingForIdle.push(resolve));
-  }
-
-  #noteIdle(): void {
-    if (this.#places.busy > 0) return;
-    for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
 
   /** The task with this id, if the client may use it. Undefined: it is unknown, expired, or of another principal. */
@@ -144,7 +130,7 @@ export class TaskRunner {
   async #takeOver(record: TaskRecord, resumed: ResumedTask): Promise<TaskRecord | undefined> {
     const { id, client, worker } = record;
     if (this.#servings === 0) return record;
-    const place = this.#places.takeAnyway(client);
+    const place = this.#running.takePlaceAnyway(client);
     let isTaken = false;
     try {
       await this.#upkeep.live();
@@ -162,30 +148,17 @@ export class TaskRunner {
       isTaken = false;
       throw error;
     } finally {
-      if (!isTaken) this.#giveUp(place);
+      if (!isTaken) this.#running.giveUp(place);
     }
   }
 
   #goOn(record: TaskRecord, { peer, follow }: ResumedTask, place: TaskPlace): void {
     const call = new TaskCall(callOfRecord(record, peer), async () => record.id);
-    const task = this.#enter(record, call, { place, outer: undefined, closeChannel: undefined });
+    const task = this.#running.enter(record, call, { place, outer: undefined, closeChannel: undefined });
     // It may have been cancelled before, or the server has stopped meanwhile.
     task.look();
-    if (this.#servings === 0) return void this.#leave(record.id, task);
+    if (this.#servings === 0) return this.#running.leave(task);
     void handled(() => follow(call)).then((end) => this.#finish(task, call, end));
-  }
-
-  /** The task runs in this process from now on. */
-  #enter(record: TaskRecord, call: TaskCall, { place, outer, closeChannel }: Entry): RunningTask {
-    const running = new RunningTask(this.#contextOf(place, outer), record);
-    this.#running.set(record.id, { running, place, outer, closeChannel });
-    call.becomes({ running, channel: () => this.channels.of(record.id) });
-    return running;
-  }
-
-  #giveUp(place: TaskPlace): void {
-    place.leave();
-    this.#restIfIdle();
   }
 
   #runAsTask(call: Call, plan: TaskPlan, handle: ToolRun, wish: TaskWish): Promise<JsonObject> {
@@ -249,7 +222,7 @@ export class TaskRunner {
   ): Promise<{ readonly running: RunningTask; readonly answer: JsonObject } | undefined> {
     const { settings } = this;
     const client = clientKey(call.peer);
-    const place = this.#places.take(client);
+    const place = this.#running.takePlace(client);
     if (!place) return undefined;
     let running: RunningTask | undefined;
     try {
@@ -260,122 +233,37 @@ export class TaskRunner {
       const outer = call.outlive?.();
       const { session } = call;
       const closeChannel = session && this.channels.open(record.id, channelOfSession(session));
-      running = this.#enter(record, taskCall, { place, outer, closeChannel });
+      running = this.#running.enter(record, taskCall, { place, outer, closeChannel });
       const now = settings.clock.now();
       const answer =
         call.peer.era === 'legacy' ? { task: toLegacyTask(record, now) } : toCreateTaskResult(record, now);
       return { running, answer: meta ? { ...answer, _meta: meta } : answer };
     } finally {
-      if (!running) this.#giveUp(place);
+      if (!running) this.#running.giveUp(place);
     }
-  }
-
-  #contextOf(place: TaskPlace, outer: OutlivingSlot | undefined): TaskContext {
-    return {
-      settings: this.settings,
-      // All tasks together write about a hundred messages in a second.
-      messagePauseMs: () => Math.max(LEAST_MESSAGE_MS, 10 * this.#running.size),
-      takeBytes: (count) => place.takeBytes(count),
-      onWaiting: (isWaiting) => {
-        if (isWaiting) {
-          place.wait();
-          outer?.stepOut();
-          this.#noteIdle();
-        } else {
-          place.goOn();
-          outer?.comeBack();
-        }
-      },
-      onState: (state) => {
-        this.#onState(state);
-        if (isFinished(state)) outer?.ended?.(state.status as EndedTaskStatus, errorOf(state));
-      },
-    };
   }
 
   #rounds(handle: ToolRun, call: TaskCall, first: InputRequired): Promise<Handled> {
     return handled(() => answerRounds(handle, call, this.settings.clock, first));
   }
 
-  async #finish(task: RunningTask, call: TaskCall, end: Handled): Promise<void> {
-    const run = this.#running.get(task.id);
-    await task.finish(endOf(call, end, this.settings));
-    if (run) this.#forget(task.id, run);
+  #finish(task: RunningTask, call: TaskCall, end: Handled): Promise<void> {
+    return this.#running.finish(task, endOf(call, end, this.settings));
   }
 
-  #forget(id: string, { place, outer, closeChannel }: Run): void {
-    if (!this.#running.delete(id)) return;
-    closeChannel?.();
-    place.leave();
-    outer?.leave();
-    this.#restIfIdle();
-  }
-
-  #restIfIdle(): void {
-    this.#noteIdle();
-    if (this.#places.taken === 0) this.#upkeep.rest();
-  }
-
-  /** Shows a state to the legacy client that started the task. */
-  #onState(record: TaskRecord): void {
-    this.channels.offer(record);
-    const channel = this.channels.of(record.id);
-    if (!channel) return;
-    const params = { ...toLegacyTask(record, this.settings.clock.now()) };
-    channel.notify({ method: 'notifications/tasks/status', params });
-  }
-
-  /** The server has stopped. Its tasks end now, except those that another process can go on with. */
+  /** The server has stopped. */
   async #stop(): Promise<void> {
-    const { isShared, store, clock } = this.settings;
-    const runs = [...this.#running];
-    let isLeft = false;
-    await Promise.all(
-      runs.map(async ([id, run]) => {
-        const { running } = run;
-        if (isShared && running.isResumable && !running.hasEnded) {
-          isLeft = true;
-          return this.#leave(id, running);
-        }
-        running.abort(new IsthmusError('CANCELLED', 'the server stopped'));
-        await within(clock, STOP_MS, running.finish(LOST_WORKER));
-        running.abandon();
-        this.#forget(id, run);
-      }),
-    );
+    const isLeft = await this.#running.stop();
     this.#upkeep.stop();
+    if (!isLeft) return;
     // The others need not wait for the end of the lease.
-    if (isLeft)
-      await within(
-        clock,
-        STOP_MS,
-        store.beat(this.worker, 0).catch(() => {}),
-      );
-  }
-
-  #leave(id: string, running: RunningTask): void {
-    running.leave();
-    const run = this.#running.get(id);
-    if (run) this.#forget(id, run);
+    const { store, clock } = this.settings;
+    const end = store.beat(this.worker, 0).catch(() => {});
+    await within(clock, STOP_MS, end);
   }
 }
 
 type ToolRun = (call: Call) => JsonObject | Promise<JsonObject>;
 
-/** What a task in this process holds. */
-interface Entry {
-  readonly place: TaskPlace;
-  /** The place of the call in the limits around this service. */
-  readonly outer: OutlivingSlot | undefined;
-  readonly closeChannel: (() => void) | undefined;
-}
-
-interface Run extends Entry {
-  readonly running: RunningTask;
-}
-
 /** A longer id is of no task. */
 const MAX_ID = 200;
-const LEAST_MESSAGE_MS = 200;
-/** How long a server that stops waits for the store. */
-const STOP_MS = 5000;
