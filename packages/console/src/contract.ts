@@ -19,6 +19,8 @@ import type {
   CallRequest,
   CallsPage,
   CallsQuery,
+  QuestionAnswer,
+  QuestionView,
 } from './contract/calls.js';
 import type { CheckCatalogue, CheckRequest, CheckRun } from './contract/checks.js';
 import type { ConnectionSettings, ConnectionView } from './contract/connections.js';
@@ -42,7 +44,6 @@ import type {
   ListPage,
   ListQuery,
 } from './contract/offers.js';
-import type { QuestionAnswer, QuestionView } from './contract/questions.js';
 import type { SeriesQuery, SeriesView, TimingRow } from './contract/timing.js';
 import type {
   RecordingRequest,
@@ -55,7 +56,7 @@ import type {
 import type { Bytes, None, Route, ServerQuery } from './contract/words.js';
 
 export type * from './contract/access.js'; // Who may enter, and what the page learns first.
-export type * from './contract/calls.js'; // How a call begins, and what is known of it.
+export type * from './contract/calls.js'; // How a call begins, what a server asks in it, and what is known of it.
 export type * from './contract/checks.js'; // The runs of the referee.
 export type * from './contract/connections.js'; // The connections, how they were made, and why one failed.
 export type * from './contract/feed.js'; // The topics and the events of the event stream.
@@ -64,7 +65,6 @@ export type * from './contract/gateway.js'; // The servers of a gateway, its cal
 export type * from './contract/lens.js'; // Both sides of one call.
 export type * from './contract/logs.js'; // Lines of stderr, log messages, and what happened to processes.
 export type * from './contract/offers.js'; // What a server offers: lists, completions, subscriptions.
-export type * from './contract/questions.js'; // What a server asks, and the answers.
 export type * from './contract/timing.js'; // How long calls took: each of them, and over the last hours.
 export type * from './contract/traces.js'; // What is kept: files of frames, recordings, lines that make a call again.
 export type * from './contract/words.js'; // What all routes share: times, eras, JSON as it was typed, failures.

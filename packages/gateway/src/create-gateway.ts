@@ -14,7 +14,7 @@ import { AccessPolicy } from './access/access-policy.js';
 import { createAuthorize } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { reviewTasks } from './aggregate/shared-tasks.js';
-import { deniedRecord, refusedRecord } from './audit/audit-refusals.js';
+import { deniedRecord, refusedRecord } from './audit/audit-access.js';
 import { clusterStatus } from './cluster/cluster-status.js';
 import { sharedEras } from './cluster/shared-eras.js';
 import { type OpenConnect, openConnect } from './connect/open-connect.js';

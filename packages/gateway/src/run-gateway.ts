@@ -4,7 +4,7 @@ import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { events } from '@isthmus/sdk/internal/events.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { Logger } from 'pino';
-import { auditEntry } from './audit/audit-entry.js';
+import { auditEntry } from './audit/audit-access.js';
 import { type AuditOptions, openAudit } from './audit/open-audit.js';
 import { MemberDesk, type OperatorRequest } from './cluster/member-desk.js';
 import {

@@ -1,5 +1,4 @@
 import type { LogLevelName, LogRow } from './logs.js';
-import type { AnsweredQuestion } from './questions.js';
 import type { EpochMs, EraName, JsonText, Seq, ServerQuery } from './words.js';
 
 export interface CallRequest {
@@ -105,4 +104,30 @@ export interface CallDetail extends CallRow {
   readonly error?: { readonly code: number | string; readonly message: string; readonly data?: unknown };
   /** Whether `structuredContent` fits the `outputSchema` of the tool. */
   readonly structured?: { readonly matches: boolean; readonly problem?: string };
+}
+
+/** A server asks. `params` are those of `elicitation/create` or `sampling/createMessage`. */
+export interface QuestionView {
+  readonly id: number;
+  readonly kind: 'form' | 'url' | 'sampling';
+  /** 0: it belongs to no call. */
+  readonly call: number;
+  readonly server?: string;
+  /** The name that the server gives itself, and the tool that led to it. */
+  readonly asker: string;
+  readonly tool?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly since: EpochMs;
+}
+
+/** Of a form or a page: `action`, with `content` where it is accepted. Of sampling: `result`. Of each: `error`. */
+export type QuestionAnswer =
+  | { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: JsonText }
+  | { readonly result: JsonText }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+export interface AnsweredQuestion extends QuestionView {
+  readonly over?: { readonly at: EpochMs; readonly why: 'answered' | 'withdrawn' | 'ended' };
+  /** As it was sent. */
+  readonly answer?: JsonText;
 }

@@ -1,11 +1,10 @@
-import type { CallRow } from './calls.js';
+import type { CallRow, QuestionView } from './calls.js';
 import type { CheckProgress } from './checks.js';
 import type { ConnectionView } from './connections.js';
 import type { RowsEvent } from './frames.js';
 import type { StatusView } from './gateway.js';
 import type { LogRow } from './logs.js';
 import type { ListenView } from './offers.js';
-import type { QuestionView } from './questions.js';
 import type { SeriesPoint } from './timing.js';
 import type { RecordingView } from './traces.js';
 import type { EpochMs, Seq } from './words.js';
