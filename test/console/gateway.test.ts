@@ -161,8 +161,8 @@ describe('the console of a gateway', () => {
     const page = await enter('act');
     const [row] = await page.ask('GET sessions');
     expect(row).toMatchObject({ server: 'remote', client: 'old client', revision: '2025-06-18' });
-    const visitor = await enter('look');
-    expect((await visitor.send('DELETE sessions/:id', { path: [row!.id] })).status).toBe(403);
+    const user = await enter('look');
+    expect((await user.send('DELETE sessions/:id', { path: [row!.id] })).status).toBe(403);
     expect((await post({ id: 2, method: 'ping' }, session)).status).toBe(200);
     expect((await page.send('DELETE sessions/:id', { path: [row!.id] })).status).toBe(204);
     await expect.poll(() => page.ask('GET sessions')).toEqual([]);

@@ -9,7 +9,7 @@ import { readAuthOptions } from 'isthmus/internal/serve/access/auth-options.js';
 import { addServeOptions, type ServeCommandOptions } from 'isthmus/internal/serve/serve-options.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bearer, guarded } from '../../packages/gateway/test/support/auth.js';
-import { callAs, questionIn, Visitor } from '../../packages/gateway/test/support/connect-page.js';
+import { Browser, callAs, questionIn } from '../../packages/gateway/test/support/connect-page.js';
 import {
   company,
   companyHouse,
@@ -334,9 +334,9 @@ it.each([undefined, true] as const)(
 /** The person goes through the pages of the gateway. The last page. */
 async function connected(house: House, path: string, token: string) {
   const question = questionIn(await callAs(house, path, token, 'connect'));
-  const visitor = new Visitor();
-  visitor.resolve = (url) =>
+  const browser = new Browser();
+  browser.resolve = (url) =>
     url.host === 'gateway.example' ? new URL(url.pathname + url.search, house.origin) : url;
   const code = /code (\S+)\./.exec(question.message)![1]!;
-  return visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+  return browser.send(await browser.send(await browser.open(question.url), { code }));
 }

@@ -3,6 +3,6 @@
  * @module
  */
 
-export { AccessControl, type AccessControlOptions, type Visitor } from './access/access.js';
+export { AccessControl, type AccessControlOptions, type ConsoleUser } from './access/access.js';
 export type * from './contract.js';
 export { type ConsoleServer, type ConsoleServerOptions, openConsoleServer } from './http/console-server.js';

@@ -199,7 +199,7 @@ class MultiServerGateway implements Gateway {
       healthPaths,
       operators,
       mainPath: addresses.filter(isHttp).map((each) => httpAddress(each).path)[0],
-      connect: (path, exchange) => this.#connect?.pages.answer(path, exchange) ?? false,
+      connect: (path, exchange) => this.#connect?.router.answer(path, exchange) ?? false,
       mirror: mirror && ((path, exchange) => mirror.answer(path, exchange)),
       status: () => this.status(),
       unready: () => this.#unready(),

@@ -47,7 +47,7 @@ export interface GatewayServerContext
   /** The tokens of the callers. Undefined: callers have none, for example those of the daemon. */
   readonly callers?: CallerTokens | undefined;
   /** Where callers log in to servers themselves. Undefined: callers are not authenticated. */
-  readonly connect?: Pick<OwnLoginsOptions, 'desk' | 'logins'> | undefined;
+  readonly connect?: Pick<OwnLoginsOptions, 'pages' | 'logins'> | undefined;
   /** Where tasks are kept, for all servers. Undefined: each server keeps its own in memory. */
   readonly taskStore?: TaskStore | undefined;
   /** Sees what goes over the connections to a remote server. The host has that of processes. */

@@ -6,7 +6,7 @@ import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import type { Logger } from 'pino';
 import { auditEntry } from './audit/audit-access.js';
 import { type AuditOptions, openAudit } from './audit/open-audit.js';
-import { MemberDesk, type OperatorRequest } from './cluster/member-desk.js';
+import { ClusterControl, type OperatorRequest } from './cluster/cluster-control.js';
 import {
   type ConsoleAccess,
   type ConsoleLink,
@@ -216,17 +216,17 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     },
     shutdown: () => void close(),
   };
-  const desk =
+  const clusterControl =
     cluster &&
-    new MemberDesk({
+    new ClusterControl({
       cluster,
       perform: (request) => performHere(controlled, request),
       controlled,
       warn,
       clock,
     });
-  const inCluster = (): MemberDesk => {
-    if (desk) return desk;
+  const inCluster = (): ClusterControl => {
+    if (clusterControl) return clusterControl;
     throw new IsthmusError('INVALID_OPTION', 'This gateway is not in a cluster');
   };
   const console = new LazyConsole(
@@ -252,7 +252,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
   }
   if (control) void sweepSockets(control.path);
   const closed = gateway.closed.then(async () => {
-    desk?.close();
+    clusterControl?.close();
     await Promise.all([control?.close(), console.close(), audit?.close()]);
   });
   const close: RunningGateway['close'] = async (how) => {

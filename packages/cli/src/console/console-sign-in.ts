@@ -1,5 +1,5 @@
 import type { SettingsView } from '@isthmus/console';
-import type { Visitor } from '@isthmus/console/internal/access/access.js';
+import type { ConsoleUser } from '@isthmus/console/internal/access/access.js';
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
 import type { CoversScopes } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { usageError } from '../cli-error.js';
@@ -15,12 +15,12 @@ export interface ConsoleSignIn {
   authenticate(
     given: { readonly apiKey?: string; readonly jwt?: string },
     covers?: CoversScopes,
-  ): Promise<Visitor | undefined>;
+  ): Promise<ConsoleUser | undefined>;
 }
 
 /**
  * From `--console-key NAME=LEVEL` and `--console-scope LEVEL=SCOPE`. The keys and tokens are those of the gateway, but a
- * caller of the gateway is not an operator: only those who are named here may enter. Undefined: every visit needs a link.
+ * caller of the gateway is not an operator: only those who are named here may enter. Undefined: every user needs a link.
  */
 export function readConsoleSignIn(options: ServeCommandOptions): ConsoleSignIn | undefined {
   const { consoleKey = [], consoleScope = [], jwtScope = [] } = options;

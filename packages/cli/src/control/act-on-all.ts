@@ -1,4 +1,4 @@
-import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/member-desk.js';
+import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/cluster-control.js';
 import { CliError, EXIT } from '../cli-error.js';
 import { type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';

@@ -1,5 +1,5 @@
+import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/cluster-control.js';
 import { isSameDefinition } from '@isthmus/gateway/internal/cluster/definition-digest.js';
-import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/member-desk.js';
 import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';

@@ -36,12 +36,12 @@ describe('an operator without a link', () => {
     const write = (text: string) => writeFileSync(file, text, { mode: 0o600 });
     write('ops: 0123456789abcdef-ops\nci: 0123456789abcdef-ci\n');
     const signIn = read({ bearerFile: file, consoleKey: collectKeyLevel('ops=act') });
-    const visitor = await signIn?.authenticate({ apiKey: '0123456789abcdef-ops' });
-    expect(visitor?.who).toBe('key:ops');
-    expect(await visitor?.standing?.()).toBe('good');
+    const user = await signIn?.authenticate({ apiKey: '0123456789abcdef-ops' });
+    expect(user?.who).toBe('key:ops');
+    expect(await user?.standing?.()).toBe('good');
     write('ci: 0123456789abcdef-ci\n');
     // The file is looked at once a second.
-    await expect.poll(() => visitor?.standing?.()).toBe('revoked');
+    await expect.poll(() => user?.standing?.()).toBe('revoked');
   });
 
   it('enters with a token of a scope, without the scope that callers of tools need, until the token ends', async () => {
@@ -50,10 +50,10 @@ describe('an operator without a link', () => {
       ...{ jwtJwks: jwksUrl, jwtAudience: [AUDIENCE], jwtScope: ['tools'] },
       consoleScope: collectScopeLevel('record=ops', collectScopeLevel('look=watch')),
     });
-    const visitor = await signIn?.authenticate({ jwt: await token({ scope: 'watch ops' }) });
-    expect(visitor).toMatchObject({ levels: ['look', 'act', 'record'] });
-    expect(visitor?.who).toMatch(/^jwt:/);
-    expect(visitor?.until).toBeGreaterThan(Date.now());
+    const user = await signIn?.authenticate({ jwt: await token({ scope: 'watch ops' }) });
+    expect(user).toMatchObject({ levels: ['look', 'act', 'record'] });
+    expect(user?.who).toMatch(/^jwt:/);
+    expect(user?.until).toBeGreaterThan(Date.now());
     expect((await signIn?.authenticate({ jwt: await token({ scope: 'watch' }) }))?.levels).toEqual(['look']);
     expect(await signIn?.authenticate({ jwt: await token({ scope: 'tools' }) })).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/member-desk.js';
+import type { MemberAnswer } from '@isthmus/gateway/internal/cluster/cluster-control.js';
 import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
 import { STATUS, unit } from '../../../gateway/test/support/control.js';

@@ -6,8 +6,8 @@ import { ConsoleError } from '../http/console-error.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { type RequestSource, TryLimit } from './try-limit.js';
 
-/** A person, and what that person may do. */
-export interface Visitor {
+/** A person at the console, and what that person may do. */
+export interface ConsoleUser {
   /** For logs: `link`, `key:ada`, `jwt:…`. */
   readonly who: string;
   readonly levels: readonly AccessLevel[];
@@ -21,12 +21,12 @@ export interface AccessControlOptions {
   readonly clock?: Clock;
   /** Finds the owner of a key or a token of the operator. Undefined: only links are accepted. */
   readonly authenticate?:
-    | ((given: { apiKey?: string; jwt?: string }) => Promise<Visitor | undefined>)
+    | ((given: { apiKey?: string; jwt?: string }) => Promise<ConsoleUser | undefined>)
     | undefined;
   /** A person came in, or was refused: then it is not known who that is. */
   onEntry?(who: string | undefined, address: string): void;
   /** A person with a key has asked for something. */
-  onVisit?(): void;
+  onUse?(): void;
   /** A link was used a second time: the first use may have been that of somebody else. */
   onSecondUse?(who: string): void;
 }
@@ -49,31 +49,31 @@ export class AccessControl {
     this.#tries = new TryLimit(this.#clock);
   }
 
-  /** A new link for this visitor. It is the fragment of an address, which browsers do not send to servers. */
-  mintLink(visitor: Visitor): string {
+  /** A new link for this user. It is the fragment of an address, which browsers do not send to servers. */
+  mintLink(user: ConsoleUser): string {
     this.#sweep();
     if (this.#links.size >= MAX_LINKS) this.#links.delete(this.#links.keys().next().value!);
     const link = randomBytes(32).toString('base64url');
-    this.#links.set(digest(link), { visitor, until: this.#clock.now() + LINK_MS, isUsed: false });
+    this.#links.set(digest(link), { user, until: this.#clock.now() + LINK_MS, isUsed: false });
     return link;
   }
 
   /** Exchanges what was given for a session. Throws a `ConsoleError` when it is refused. */
   async enter(given: EnterRequest, source: RequestSource = NOWHERE): Promise<Entered> {
-    const visitor = await this.#visitorOf(given, source);
-    this.#options.onEntry?.(visitor.who, source.address);
+    const user = await this.#userOf(given, source);
+    this.#options.onEntry?.(user.who, source.address);
     const key = randomBytes(32).toString('base64url');
     this.#sweep();
-    const until = this.#sessions.add(digest(key), visitor);
-    this.#options.onVisit?.();
-    return { key, who: visitor.who, levels: visitor.levels, until };
+    const until = this.#sessions.add(digest(key), user);
+    this.#options.onUse?.();
+    return { key, who: user.who, levels: user.levels, until };
   }
 
-  /** The visitor with this session key. Undefined: the key is unknown, or has ended. */
-  async visitorWith(key: string | undefined): Promise<Visitor | undefined> {
-    const visitor = key === undefined ? undefined : await this.#sessions.use(digest(key));
-    if (visitor) this.#options.onVisit?.();
-    return visitor;
+  /** The user with this session key. Undefined: the key is unknown, or has ended. */
+  async userWith(key: string | undefined): Promise<ConsoleUser | undefined> {
+    const user = key === undefined ? undefined : await this.#sessions.use(digest(key));
+    if (user) this.#options.onUse?.();
+    return user;
   }
 
   /** Calls back when the session ends. A stream keeps its session in use, so only the end of its life counts. */
@@ -85,7 +85,7 @@ export class AccessControl {
     this.#sessions.end(digest(key));
   }
 
-  async #visitorOf(given: EnterRequest, source: RequestSource): Promise<Visitor> {
+  async #userOf(given: EnterRequest, source: RequestSource): Promise<ConsoleUser> {
     const { link, apiKey, jwt } = given;
     if ([link, apiKey, jwt].filter((each) => each !== undefined).length !== 1)
       throw new ConsoleError(400, 'INVALID_OPTION', 'Give exactly one of link, apiKey and jwt');
@@ -95,11 +95,11 @@ export class AccessControl {
       throw new ConsoleError(429, 'BUSY', 'Too many wrong keys from this address; try again in a minute', {
         hint: 'isthmus console prints a link, which works at once',
       });
-    const visitor = await this.#options.authenticate?.({
+    const user = await this.#options.authenticate?.({
       ...(apiKey !== undefined && { apiKey }),
       ...(jwt !== undefined && { jwt }),
     });
-    if (visitor) return visitor;
+    if (user) return user;
     this.#tries.fail(source);
     this.#options.onEntry?.(undefined, source.address);
     throw new ConsoleError(401, 'UNAUTHORIZED', 'This key or token does not open the console', {
@@ -108,11 +108,11 @@ export class AccessControl {
   }
 
   /** Uses a link up. */
-  #take(text: string): Visitor {
+  #take(text: string): ConsoleUser {
     // The map is keyed by digests, so the time of a look-up says nothing about a link.
     const link = this.#links.get(digest(text));
     if (link?.isUsed) {
-      this.#options.onSecondUse?.(link.visitor.who);
+      this.#options.onSecondUse?.(link.user.who);
       throw new ConsoleError(401, 'LINK_USED', 'This link was used already', {
         hint: 'If it was not you, end the program with Ctrl-C and start it again',
       });
@@ -123,7 +123,7 @@ export class AccessControl {
       });
     }
     link.isUsed = true;
-    return link.visitor;
+    return link.user;
   }
 
   /** Used links are kept for a while, so that a second use can be told from a guess. */
@@ -134,7 +134,7 @@ export class AccessControl {
 }
 
 interface Link {
-  readonly visitor: Visitor;
+  readonly user: ConsoleUser;
   readonly until: number;
   isUsed: boolean;
 }

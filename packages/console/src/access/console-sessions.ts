@@ -1,5 +1,5 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import type { Visitor } from './access.js';
+import type { ConsoleUser } from './access.js';
 
 /** Who is in: sessions by the digest of their key. */
 export class ConsoleSessions {
@@ -12,21 +12,21 @@ export class ConsoleSessions {
   }
 
   /** Returns when the session ends. */
-  add(digest: string, visitor: Visitor): number {
+  add(digest: string, user: ConsoleUser): number {
     const now = this.#clock.now();
     for (const [each, { until }] of this.#all) if (until < now) this.end(each);
     if (this.#all.size >= MAX_SESSIONS) this.#endLongestUnused();
-    const until = Math.min(now + SESSION_MS, visitor.until ?? Number.POSITIVE_INFINITY);
-    this.#all.set(digest, { visitor, until, usedAt: now, onEnd: new Set() });
+    const until = Math.min(now + SESSION_MS, user.until ?? Number.POSITIVE_INFINITY);
+    this.#all.set(digest, { user, until, usedAt: now, onEnd: new Set() });
     return until;
   }
 
-  /** The visitor of a session, which counts as used. A session whose credential was taken away ends. */
-  async use(digest: string): Promise<Visitor | undefined> {
+  /** The user of a session, which counts as used. A session whose credential was taken away ends. */
+  async use(digest: string): Promise<ConsoleUser | undefined> {
     const session = this.#find(digest);
     if (!session || !(await this.#isGood(digest, session))) return undefined;
     session.usedAt = this.#clock.now();
-    return session.visitor;
+    return session.user;
   }
 
   onEnd(digest: string, callback: () => void): () => void {
@@ -36,7 +36,7 @@ export class ConsoleSessions {
       return () => {};
     }
     session.onEnd.add(callback);
-    if (session.visitor.standing) this.#reviewSoon();
+    if (session.user.standing) this.#reviewSoon();
     return () => session.onEnd.delete(callback);
   }
 
@@ -56,11 +56,11 @@ export class ConsoleSessions {
     return undefined;
   }
 
-  async #isGood(digest: string, { visitor }: ConsoleSession): Promise<boolean> {
-    if (!visitor.standing) return true;
+  async #isGood(digest: string, { user }: ConsoleSession): Promise<boolean> {
+    if (!user.standing) return true;
     let standing: string;
     try {
-      standing = await visitor.standing();
+      standing = await user.standing();
     } catch {
       // A check that fails changes nothing.
       standing = 'good';
@@ -78,8 +78,7 @@ export class ConsoleSessions {
   }
 
   async #review(): Promise<void> {
-    const streaming = () =>
-      [...this.#all].filter(([, { visitor, onEnd }]) => visitor.standing && onEnd.size > 0);
+    const streaming = () => [...this.#all].filter(([, { user, onEnd }]) => user.standing && onEnd.size > 0);
     await Promise.all(streaming().map(([digest, session]) => this.#isGood(digest, session)));
     this.#isReviewDue = false;
     if (streaming().length > 0) this.#reviewSoon();
@@ -88,18 +87,18 @@ export class ConsoleSessions {
   /** One of the person who has the most: a person cannot push others out. */
   #endLongestUnused(): void {
     const counts = new Map<string, number>();
-    for (const { visitor } of this.#all.values()) counts.set(visitor.who, (counts.get(visitor.who) ?? 0) + 1);
+    for (const { user } of this.#all.values()) counts.set(user.who, (counts.get(user.who) ?? 0) + 1);
     const most = Math.max(...counts.values());
     let oldest: [string, ConsoleSession] | undefined;
     for (const entry of this.#all)
-      if (counts.get(entry[1].visitor.who) === most && (!oldest || entry[1].usedAt < oldest[1].usedAt))
+      if (counts.get(entry[1].user.who) === most && (!oldest || entry[1].usedAt < oldest[1].usedAt))
         oldest = entry;
     if (oldest) this.end(oldest[0]);
   }
 }
 
 interface ConsoleSession {
-  readonly visitor: Visitor;
+  readonly user: ConsoleUser;
   readonly until: number;
   usedAt: number;
   readonly onEnd: Set<() => void>;

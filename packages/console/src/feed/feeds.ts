@@ -12,7 +12,7 @@ export interface FeedsOptions {
   readonly access: AccessControl;
   readonly clock: Clock;
   readonly ring: FrameRing;
-  /** Throws where this visitor may not see rows. */
+  /** Throws where this user may not see rows. */
   checkRows?(request: ApiRequest): void;
   /** The topics that this console has; `afterLog` is for the topic of logs. */
   topic(name: Exclude<Topic, 'rows'>, afterLog: number | undefined): FeedTopic | undefined;

@@ -22,9 +22,9 @@ export interface GatewayParts {
 /** What only the console of a gateway has. Every action is written down with who did it. */
 export function gatewayHandlers(parts: GatewayParts): Handlers {
   const { view, status, series, callers, recordings } = parts;
-  const act = async ({ segments: [name], visitor }: ApiRequest, verb: 'restart' | 'stop' | 'start') => {
+  const act = async ({ segments: [name], user }: ApiRequest, verb: 'restart' | 'stop' | 'start') => {
     await known(name!);
-    view.note(`${visitor.who}: ${verb} ${name}`);
+    view.note(`${user.who}: ${verb} ${name}`);
     await view[verb](name!);
     status.soon();
   };
@@ -43,8 +43,8 @@ export function gatewayHandlers(parts: GatewayParts): Handlers {
     'POST servers/:name/restart': (request) => act(request, 'restart'),
     'POST servers/:name/stop': (request) => act(request, 'stop'),
     'POST servers/:name/start': (request) => act(request, 'start'),
-    async 'POST reload'({ visitor }) {
-      view.note(`${visitor.who}: reload`);
+    async 'POST reload'({ user }) {
+      view.note(`${user.who}: reload`);
       const report = await view.reload();
       status.soon();
       return report;
@@ -56,21 +56,21 @@ export function gatewayHandlers(parts: GatewayParts): Handlers {
     },
     'GET callers': () => callers.all((server) => view.callerLimit(server)),
     'GET sessions': () => callers.sessions(),
-    'DELETE sessions/:id'({ segments: [id], visitor }) {
+    'DELETE sessions/:id'({ segments: [id], user }) {
       const { server, client = 'a client' } = callers.endSession(
         integer(1, Number.MAX_SAFE_INTEGER)(id, 'id'),
       );
-      view.note(`${visitor.who}: end session ${id} of ${client} with ${server}`);
+      view.note(`${user.who}: end session ${id} of ${client} with ${server}`);
     },
     'GET settings': () => ({ ...view.settings(), console: parts.console() }),
     'GET recordings': () => recordings.all(),
-    async 'POST recordings'({ body, visitor }) {
+    async 'POST recordings'({ body, user }) {
       const request = readFields<RecordingRequest>(body ?? {}, RECORDING_FIELDS);
       for (const name of request.servers ?? []) await known(name);
-      return recordings.begin(visitor.who, request);
+      return recordings.begin(user.who, request);
     },
-    'DELETE recordings/:id': ({ segments: [id], visitor }) =>
-      recordings.end(integer(1, Number.MAX_SAFE_INTEGER)(id, 'id'), visitor.who),
+    'DELETE recordings/:id': ({ segments: [id], user }) =>
+      recordings.end(integer(1, Number.MAX_SAFE_INTEGER)(id, 'id'), user.who),
   };
 }
 

@@ -3,7 +3,7 @@ import { MODERN_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import type { TapLine, TappedConnection } from '@isthmus/sdk/internal/exchange/tap.js';
 import { proxyTrust } from '@isthmus/sdk/internal/transport/http-server/admission/trust-proxy.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
-import { AccessControl, type AccessControlOptions, type Visitor } from '../access/access.js';
+import { AccessControl, type AccessControlOptions, type ConsoleUser } from '../access/access.js';
 import type {
   AccessLevel,
   CallRow,
@@ -106,7 +106,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const attention = new Attention(clock, () => feeds.size > 0 || recordings.current !== undefined);
   const access = new AccessControl({
     clock,
-    onVisit: () => attention.drawn(),
+    onUse: () => attention.drawn(),
     onEntry: (who, address) => view.entered?.(who, address),
     authenticate: options.signIn?.authenticate,
     onSecondUse: (who) => view.note(`a link of ${who} to the console was used twice`),
@@ -114,11 +114,11 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
   const over = new AbortController();
   const feeds: Feeds = new Feeds({
     ...{ access, clock, ring: records.ring },
-    checkRows: ({ visitor }) => mayRecord(visitor) || refusePayloads(visitor.who),
+    checkRows: ({ user }) => mayRecord(user) || refusePayloads(user.who),
     topic: (name, afterLog) => gatewayTopic({ records, status, series, recordings, clock }, name, afterLog),
   });
-  const checkPayloads = ({ row, who }: CallEntry, visitor: Visitor) =>
-    (row.own && who === visitor.who) || mayRecord(visitor) || refusePayloads(visitor.who);
+  const checkPayloads = ({ row, who }: CallEntry, user: ConsoleUser) =>
+    (row.own && who === user.who) || mayRecord(user) || refusePayloads(user.who);
   const features: readonly Feature[] = [
     'lens',
     'reload',
@@ -136,21 +136,21 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
       ),
       ...frameHandlers(records, {
         ...{ target, redactor, judge: options.judge },
-        checkFrame({ call }, visitor) {
+        checkFrame({ call }, user) {
           const entry = records.calls.get(call);
-          if (entry) checkPayloads(entry, visitor);
-          else if (!mayRecord(visitor)) refusePayloads(visitor.who);
+          if (entry) checkPayloads(entry, user);
+          else if (!mayRecord(user)) refusePayloads(user.who);
         },
       }),
       ...callHandlers({
         records,
         checkPayloads,
-        callTarget(server, visitor) {
+        callTarget(server, user) {
           if (server === undefined) throw invalid('"server" is missing: the gateway has several');
-          return callTargets.of(server, visitor.who);
+          return callTargets.of(server, user.who);
         },
-        cancelOther(entry, visitor) {
-          view.note(`${visitor.who}: cancel call ${entry.row.id} of ${entry.row.server}`);
+        cancelOther(entry, user) {
+          view.note(`${user.who}: cancel call ${entry.row.id} of ${entry.row.server}`);
         },
       }),
       ...snippetHandlers(records, {
@@ -169,7 +169,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
         }),
       }),
       'POST feed': (request) => feeds.begin(request) as never,
-      'GET hello': ({ visitor: { who, levels } }): Hello => ({
+      'GET hello': ({ user: { who, levels } }): Hello => ({
         ...{ contract: 1, face: 'gateway', version: VERSION, who, levels, now: Date.now() },
         ...{ began: records.began, features, readOnly: false },
         ring: { frames: records.ring.maxFrames, bytes: records.ring.maxBytes },
@@ -246,7 +246,7 @@ export async function openGatewayConsole(options: GatewayConsoleOptions): Promis
 
 const MAX_MOMENTS = 100;
 
-function mayRecord({ levels }: Visitor): boolean {
+function mayRecord({ levels }: ConsoleUser): boolean {
   return levels.includes('record');
 }
 

@@ -4,7 +4,7 @@ import type { AccessLevel, RouteName } from '../contract.js';
 export interface RouteRule {
   /** `none`: it needs no key. */
   readonly level: AccessLevel | 'none';
-  /** In a gateway, its answer holds payloads of clients: it also needs `record`, unless the call is the visitor's own. */
+  /** In a gateway, its answer holds payloads of clients: it also needs `record`, unless the call is the user's own. */
   readonly hasPayloads?: true;
 }
 

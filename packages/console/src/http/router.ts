@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NodeExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/node-exchange.js';
 import type { UnreadAnswers } from '@isthmus/sdk/internal/transport/http-server/exchange/unread-answers.js';
-import type { AccessControl, Visitor } from '../access/access.js';
+import type { AccessControl, ConsoleUser } from '../access/access.js';
 import type { AccessLevel, Bytes, RouteName, Routes } from '../contract.js';
 import { ConsoleError, failureFor, invalid, notFound } from './console-error.js';
 import { API_HEADERS } from './headers.js';
@@ -9,7 +9,7 @@ import { findRoute, ROUTE_RULES } from './route-table.js';
 
 /** What a handler gets. */
 export interface ApiRequest {
-  readonly visitor: Visitor;
+  readonly user: ConsoleUser;
   readonly key: string;
   /** The decoded segments of the path that stand for `:name`. */
   readonly segments: readonly string[];
@@ -60,17 +60,17 @@ export class Router {
     const key = exchange.header('isthmus-key');
     // An unknown route says so only to those who are in.
     const name = 'name' in found ? found.name : undefined;
-    const visitor = name && ROUTE_RULES[name].level === 'none' ? undefined : await this.#visitor(key);
+    const user = name && ROUTE_RULES[name].level === 'none' ? undefined : await this.#user(key);
     if (!('name' in found)) {
       if (found.methods.length === 0) throw notFound(`There is no ${shown(path)}`);
       throw new ConsoleError(405, 'INVALID_OPTION', `${shown(path)} answers ${found.methods.join(', ')}`);
     }
-    if (visitor) this.#checkLevel(found.name, visitor);
+    if (user) this.#checkLevel(found.name, user);
     const handler = this.#options.handlers[found.name] as RouteHandler<RouteName> | undefined;
     if (!handler) throw notFound(`This console has no ${shown(path)}`);
     const body = exchange.method === 'GET' ? undefined : await readJson(exchange);
     const answer = await handler({
-      visitor: visitor ?? NOBODY,
+      user: user ?? NOBODY,
       key: key ?? '',
       segments: found.segments,
       query: queryOf(exchange.target),
@@ -83,15 +83,15 @@ export class Router {
     respondJson(exchange, found.name === 'POST calls' ? 202 : 200, answer);
   }
 
-  async #visitor(key: string | undefined): Promise<Visitor> {
-    const visitor = await this.#options.access.visitorWith(key);
-    if (visitor) return visitor;
+  async #user(key: string | undefined): Promise<ConsoleUser> {
+    const user = await this.#options.access.userWith(key);
+    if (user) return user;
     throw new ConsoleError(401, 'UNAUTHORIZED', 'This needs a key, and there is none or it has expired', {
       hint: 'Open the link that isthmus prints, or run isthmus console for a new one',
     });
   }
 
-  #checkLevel(name: RouteName, { levels, who }: Visitor): void {
+  #checkLevel(name: RouteName, { levels, who }: ConsoleUser): void {
     const { level, hasPayloads } = ROUTE_RULES[name];
     const needed: readonly (AccessLevel | 'none')[] =
       hasPayloads && this.#options.guardsPayloads && !OWN_PAYLOADS.has(name) ? [level, 'record'] : [level];
@@ -101,7 +101,7 @@ export class Router {
   }
 }
 
-/** Their handlers decide: the calls that the visitor made are the visitor's own. */
+/** Their handlers decide: the calls that the user made are the user's own. */
 const OWN_PAYLOADS: ReadonlySet<RouteName> = new Set([
   'GET calls/:id',
   'GET calls/:id/content/:index',
@@ -109,7 +109,7 @@ const OWN_PAYLOADS: ReadonlySet<RouteName> = new Set([
   'GET frames/:seq',
 ]);
 
-const NOBODY: Visitor = { who: '', levels: [] };
+const NOBODY: ConsoleUser = { who: '', levels: [] };
 const MAX_BODY = 4 * 1024 * 1024;
 
 function readJson(exchange: NodeExchange): Promise<unknown> {

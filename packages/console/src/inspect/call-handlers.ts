@@ -1,5 +1,5 @@
 import { LOGGING_LEVELS } from '@isthmus/sdk/internal/era/reports.js';
-import type { Visitor } from '../access/access.js';
+import type { ConsoleUser } from '../access/access.js';
 import type { CallTarget } from '../calls/call-target.js';
 import { makeCall } from '../calls/make-call.js';
 import { readList } from '../calls/read-list.js';
@@ -25,12 +25,12 @@ import { timingOf } from './timing.js';
 
 export interface CallHandlersOptions {
   readonly records: ConsoleRecords;
-  /** The server to be called. Throws where there is none, or the visitor may not call it. */
-  callTarget(server: string | undefined, visitor: Visitor): CallTarget | Promise<CallTarget>;
-  /** Throws where this visitor may not see the payloads of this call. */
-  checkPayloads?(entry: CallEntry, visitor: Visitor): void;
+  /** The server to be called. Throws where there is none, or the user may not call it. */
+  callTarget(server: string | undefined, user: ConsoleUser): CallTarget | Promise<CallTarget>;
+  /** Throws where this user may not see the payloads of this call. */
+  checkPayloads?(entry: CallEntry, user: ConsoleUser): void;
   /** Cancels a call that the console did not make. */
-  cancelOther?(entry: CallEntry, visitor: Visitor): void;
+  cancelOther?(entry: CallEntry, user: ConsoleUser): void;
   /** Sends exact bytes. Undefined: this console cannot. */
   sendBytes?(bytes: string): Promise<void>;
 }
@@ -39,26 +39,26 @@ export interface CallHandlersOptions {
 export function callHandlers(options: CallHandlersOptions): Handlers {
   const { records, callTarget } = options;
   const { calls, questions, listens, logs, ring } = records;
-  const entryOf = ({ segments: [id], visitor }: ApiRequest, hasPayloads: boolean): CallEntry => {
+  const entryOf = ({ segments: [id], user }: ApiRequest, hasPayloads: boolean): CallEntry => {
     const entry = calls.get(integer(1, MAX)(id, 'id'));
     if (!entry) throw notFound(`Call ${id} is not kept any more, or never was`);
-    if (hasPayloads) options.checkPayloads?.(entry, visitor);
+    if (hasPayloads) options.checkPayloads?.(entry, user);
     return entry;
   };
   return {
-    async 'GET lists/:what'({ segments: [what], query, visitor }) {
+    async 'GET lists/:what'({ segments: [what], query, user }) {
       const { cursor, server } = readFields<ListFields>(query, LIST_QUERY, 'The query');
       const number = calls.nextOwnNumber();
-      const from = await callTarget(server, visitor);
+      const from = await callTarget(server, user);
       const page = await readList(from, what!, { cursor, number }).catch(async (error: unknown) => {
         // A list that was being read from a connection that was replaced meanwhile is read from the new one.
-        const now = await callTarget(server, visitor);
+        const now = await callTarget(server, user);
         if (now === from) throw error;
         return readList(now, what!, { cursor, number });
       });
       return { ...page, frames: framesOfCall(ring, number).map(({ seq }) => seq) };
     },
-    async 'POST calls'({ body, visitor }) {
+    async 'POST calls'({ body, user }) {
       const { bytes, method, params, ...rest } = readFields<CallFields>(body, CALL_FIELDS);
       if (bytes !== undefined) {
         if (method !== undefined || params !== undefined)
@@ -68,8 +68,8 @@ export function callHandlers(options: CallHandlersOptions): Handlers {
         return { call: 0 };
       }
       if (method === undefined || params === undefined) throw invalid('A call needs "method" and "params"');
-      const target = await callTarget(rest.server, visitor);
-      return { call: makeCall(records, target, { ...rest, method, params }, visitor.who).row.id };
+      const target = await callTarget(rest.server, user);
+      return { call: makeCall(records, target, { ...rest, method, params }, user.who).row.id };
     },
     'GET calls': ({ query }) => calls.find(readFields<CallsQuery>(query, CALLS_QUERY, 'The query')),
     'GET calls/:id': (request) => callDetail(records, entryOf(request, true)),
@@ -79,13 +79,13 @@ export function callHandlers(options: CallHandlersOptions): Handlers {
     'DELETE calls/:id'(request) {
       const entry = entryOf(request, false);
       if (entry.row.state === 'done') throw new ConsoleError(409, 'GONE', 'This call is over');
-      if (entry.cancel) entry.cancel(`${request.visitor.who} cancelled it`);
-      else if (options.cancelOther) options.cancelOther(entry, request.visitor);
+      if (entry.cancel) entry.cancel(`${request.user.who} cancelled it`);
+      else if (options.cancelOther) options.cancelOther(entry, request.user);
       else throw new ConsoleError(409, 'GONE', 'This call cannot be cancelled any more');
     },
-    async 'POST complete'({ body, visitor }) {
+    async 'POST complete'({ body, user }) {
       const { ref, argument, context, server } = readFields<CompleteRequest>(body, COMPLETE_FIELDS);
-      const { caller } = await callTarget(server, visitor);
+      const { caller } = await callTarget(server, user);
       const params = { ref, argument, ...(context && { context: { arguments: context } }) };
       const number = calls.nextOwnNumber();
       const result = await caller.call({
@@ -103,11 +103,11 @@ export function callHandlers(options: CallHandlersOptions): Handlers {
     'POST questions/:id': ({ segments: [id], body }) =>
       questions.answer(integer(1, MAX)(id, 'id'), readAnswer(body)),
     'GET listens': () => listens.all(),
-    async 'POST listens'({ body, visitor }) {
+    async 'POST listens'({ body, user }) {
       const wanted = readFields<ListenRequest>(body, LISTEN_FIELDS);
       if (!wanted.tools && !wanted.prompts && !wanted.resources && (wanted.uris ?? []).length === 0)
         throw invalid('A subscription needs "tools", "prompts", "resources" or "uris"');
-      return listens.open(await callTarget(wanted.server, visitor), wanted);
+      return listens.open(await callTarget(wanted.server, user), wanted);
     },
     'DELETE listens/:id': ({ segments: [id] }) => listens.stop(integer(1, MAX)(id, 'id')),
     'GET logs'({ query }) {

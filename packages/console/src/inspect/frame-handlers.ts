@@ -1,4 +1,4 @@
-import type { Visitor } from '../access/access.js';
+import type { ConsoleUser } from '../access/access.js';
 import type { FramesQuery, TargetView, TraceFinding, TracePreview, TraceRequest } from '../contract.js';
 import { type JudgeMessage, schemaProblems } from '../frames/frame-schema.js';
 import { findFrames, framesOfCall, viewFrame } from '../frames/frame-views.js';
@@ -14,8 +14,8 @@ export interface FrameHandlersOptions {
   readonly target: Pick<TargetView, 'label' | 'kind'>;
   readonly redactor: TraceRedactor;
   readonly judge: JudgeMessage;
-  /** Throws where a visitor may not see a frame. */
-  readonly checkFrame?: (frame: KeptFrame, visitor: Visitor) => void;
+  /** Throws where a user may not see a frame. */
+  readonly checkFrame?: (frame: KeptFrame, user: ConsoleUser) => void;
 }
 
 /** Rows, frames and trace files: the same for both faces. */
@@ -27,19 +27,19 @@ export function frameHandlers(
   return {
     'GET connections': () => connections.all(),
     'GET frames': ({ query }) => findFrames(ring, readFields<FramesQuery>(query, FRAMES_QUERY, 'The query')),
-    async 'GET frames/:seq'({ segments: [seq], visitor }) {
+    async 'GET frames/:seq'({ segments: [seq], user }) {
       const frame = ring.get(integer(1, MAX)(seq, 'seq'));
       if (!frame) throw notFound(`Frame ${seq} is not in the ring any more, or never was`);
-      checkFrame?.(frame, visitor);
+      checkFrame?.(frame, user);
       const view = viewFrame(ring, connections, frame, records.began);
       const schema = await schemaProblems(view, connections.get(view.connection)?.revision, judge);
       return { ...view, ...(schema && { schema }) };
     },
-    'POST traces'({ body, visitor }) {
+    'POST traces'({ body, user }) {
       const wanted = readFields<TraceRequest>(body, TRACE_FIELDS);
       const { redact = true, dry = false } = wanted;
-      if (!redact && !visitor.levels.includes('record'))
-        throw new ConsoleError(403, 'NOT_ALLOWED', `${visitor.who} may save redacted frames only`);
+      if (!redact && !user.levels.includes('record'))
+        throw new ConsoleError(403, 'NOT_ALLOWED', `${user.who} may save redacted frames only`);
       const frames = framesFor(records, wanted);
       if (dry) return preview(records, frames, redactor);
       const lines = traceLines(records, frames, target, redact ? redactor : undefined);

@@ -63,12 +63,12 @@ export async function openInspect(options: InspectOptions): Promise<InspectConso
       }),
       ...serverHandlers(options, server, records, checks),
       'POST feed': (request) => feeds.begin(request) as never,
-      'GET hello': ({ visitor }): Hello => ({
+      'GET hello': ({ user }): Hello => ({
         contract: 1,
         face: 'inspect',
         version: VERSION,
-        who: visitor.who,
-        levels: visitor.levels,
+        who: user.who,
+        levels: user.levels,
         now: Date.now(),
         began: records.began,
         ring: { frames: records.ring.maxFrames, bytes: records.ring.maxBytes },

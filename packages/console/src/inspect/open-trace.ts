@@ -67,7 +67,7 @@ export async function openTrace(options: TraceConsoleOptions): Promise<TraceCons
       ...callHandlers({ records, callTarget: refuse }),
       'GET lists/:what': ({ segments: [what] }) => listInFrames(records.ring, what!),
       'POST feed': (request) => feeds.begin(request) as never,
-      'GET hello': ({ visitor: { who, levels } }): Hello => ({
+      'GET hello': ({ user: { who, levels } }): Hello => ({
         ...{ contract: 1, face: 'inspect', version: VERSION, who, levels, now: Date.now() },
         ...{ began: records.began, features: ['lens'], target, readOnly: true },
         ring: { frames: records.ring.maxFrames, bytes: records.ring.maxBytes },

@@ -1,4 +1,4 @@
-import type { Visitor } from '../access/access.js';
+import type { ConsoleUser } from '../access/access.js';
 import type { EraName, Snippet, SnippetRequest } from '../contract.js';
 import { invalid, notFound } from '../http/console-error.js';
 import { integer, oneOf, optional, readFields, text } from '../http/read-fields.js';
@@ -13,17 +13,17 @@ export interface SnippetWriter {
   /** What a client of this server speaks. */
   eraOf(server: string | undefined): { readonly era: EraName; readonly revision: string };
   write(facts: SnippetFacts): Promise<Snippet>;
-  /** Throws where this visitor may not see the payloads of this call. */
-  checkPayloads?(entry: CallEntry, visitor: Visitor): void;
+  /** Throws where this user may not see the payloads of this call. */
+  checkPayloads?(entry: CallEntry, user: ConsoleUser): void;
 }
 
 /** A call as a line for a shell, a program or a file. */
 export function snippetHandlers(records: ConsoleRecords, writer: SnippetWriter): Handlers {
   return {
-    'POST snippets'({ body, visitor }) {
+    'POST snippets'({ body, user }) {
       const request = readFields<SnippetRequest>(body, SNIPPET_FIELDS);
       const { method, params, server } = sourceOf(records, request, (entry) =>
-        writer.checkPayloads?.(entry, visitor),
+        writer.checkPayloads?.(entry, user),
       );
       return writer.write({
         ...{ kind: request.kind, method, params, server, args: rawMember(params, 'arguments') },

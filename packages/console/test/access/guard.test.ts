@@ -154,13 +154,13 @@ describe('a link', () => {
     await expect(access.enter({ link: late })).rejects.toMatchObject({ code: 'LINK_EXPIRED' });
     const { key } = await access.enter({ link: access.mintLink({ who: 'you', levels: ['look'] }) });
     for (let minutes = 0; minutes < 12 * 60 - 30; minutes += 30) {
-      expect((await access.visitorWith(key))?.who).toBe('you');
+      expect((await access.userWith(key))?.who).toBe('you');
       clock.advance(30 * 60_000);
     }
     clock.advance(31 * 60_000);
-    expect(await access.visitorWith(key)).toBeUndefined();
+    expect(await access.userWith(key)).toBeUndefined();
     const idle = await access.enter({ link: access.mintLink({ who: 'you', levels: ['look'] }) });
     clock.advance(61 * 60_000);
-    expect(await access.visitorWith(idle.key)).toBeUndefined();
+    expect(await access.userWith(idle.key)).toBeUndefined();
   });
 });

@@ -25,13 +25,13 @@ describe('a session whose key was taken away', () => {
     const { standings, access } = opened();
     standings.set('ada', 'good').set('bob', 'good');
     const [ada, bob] = [await access.enter({ apiKey: 'ada' }), await access.enter({ apiKey: 'bob' })];
-    expect((await access.visitorWith(ada.key))?.who).toBe('key:ada');
+    expect((await access.userWith(ada.key))?.who).toBe('key:ada');
     standings.set('ada', standing);
-    expect(await access.visitorWith(ada.key)).toBeUndefined();
+    expect(await access.userWith(ada.key)).toBeUndefined();
     standings.set('ada', 'good');
     // It does not come back with the key.
-    expect(await access.visitorWith(ada.key)).toBeUndefined();
-    expect((await access.visitorWith(bob.key))?.who).toBe('key:bob');
+    expect(await access.userWith(ada.key)).toBeUndefined();
+    expect((await access.userWith(bob.key))?.who).toBe('key:bob');
   });
 
   it('ends its streams within seconds, without a request, and no timer runs without a stream', async () => {
@@ -64,6 +64,6 @@ describe('a session whose key was taken away', () => {
     standings.set('ada', 'good');
     const { key } = await access.enter({ apiKey: 'ada' });
     standings.delete('ada');
-    expect((await access.visitorWith(key))?.who).toBe('key:ada');
+    expect((await access.userWith(key))?.who).toBe('key:ada');
   });
 });

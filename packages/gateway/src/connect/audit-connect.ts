@@ -1,8 +1,8 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AuditOutcome, CallAudit } from '../audit/audit-record.js';
+import { type ConsentPlan, shownScopes } from './browser-logins.js';
 import type { ConnectTicket } from './connect-tickets.js';
-import { type ConsentPlan, shownScopes } from './connect-visits.js';
 
 /**
  * What a person does on the way to a login at a server. `identity`: proves who opened the page. `consent`: lets an application use

@@ -1,5 +1,5 @@
 import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
-import { type ConsentPlan, shownScopes } from './connect-visits.js';
+import { type ConsentPlan, shownScopes } from './browser-logins.js';
 
 /** Answers with a page that loads nothing, runs nothing, and cannot be put into a frame (AUTH-G-005). */
 export function showPage(exchange: HttpExchange, status: number, body: string, cookie?: string): void {
@@ -40,7 +40,7 @@ export function codeForm(ticket: string, server: string, problem: string): strin
 }
 
 export interface ConsentFacts {
-  readonly visit: string;
+  readonly login: string;
   readonly server: string;
   readonly host: string;
   readonly plan: ConsentPlan | undefined;
@@ -51,14 +51,14 @@ export interface ConsentFacts {
 
 /** Says which client asks, at which server, for which scopes, and where the browser returns to (AUTH-G-005). */
 export function consentForm(facts: ConsentFacts): string {
-  const { visit, server, host, plan, principal, clientId, redirectUri } = facts;
+  const { login, server, host, plan, principal, clientId, redirectUri } = facts;
   const client = clientId === undefined ? 'Your application' : escapeHtml(clientId);
   const wish = `${client} wants to use <b>${escapeHtml(host)}</b> in your name, through this gateway${scopesOf(plan)}.`;
   const isThere = plan !== undefined && plan.issuer === undefined;
   const next = isThere
     ? 'You are logged in there already.'
     : `The next page is that of ${escapeHtml(plan?.issuer ?? host)}. It comes back to ${escapeHtml(redirectUri)}.`;
-  return `<h1>Connect ${escapeHtml(server)}</h1><p>${wish} You are <b>${escapeHtml(principal)}</b>. ${next}</p><form method="post" action="consent"><input type="hidden" name="visit" value="${escapeHtml(visit)}"><button>Go on</button> <button formaction="refuse">Do not connect</button></form><p>Close this page if you have not asked for this.</p>`;
+  return `<h1>Connect ${escapeHtml(server)}</h1><p>${wish} You are <b>${escapeHtml(principal)}</b>. ${next}</p><form method="post" action="consent"><input type="hidden" name="login" value="${escapeHtml(login)}"><button>Go on</button> <button formaction="refuse">Do not connect</button></form><p>Close this page if you have not asked for this.</p>`;
 }
 
 function scopesOf(plan: ConsentPlan | undefined): string {

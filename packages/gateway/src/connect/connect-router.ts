@@ -3,19 +3,19 @@ import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/e
 import { forwardRequest } from '@isthmus/sdk/internal/transport/http-server/replicas/forward.js';
 import { PeerExchange } from '@isthmus/sdk/internal/transport/peers/peer-exchange.js';
 import { peersOf } from '@isthmus/sdk/internal/transport/peers/peers.js';
-import type { ConnectDesk } from './connect-desk.js';
+import type { ConnectPages } from './connect-pages.js';
 import { isCallback } from './connect-paths.js';
 
 /**
- * Gives a page of the connect desk to the member of the cluster that has begun the visit: a browser may reach any of them. The
- * ids of tickets and visits, and the states, end with the name of that member.
+ * Gives a page of a login to the member of the cluster that has begun the login: a browser may reach any of them. The
+ * ids of tickets and logins, and the states, end with the name of that member.
  */
 export class ConnectRouter {
-  readonly #desk: ConnectDesk;
+  readonly #pages: ConnectPages;
   readonly #cluster: Cluster | undefined;
 
-  constructor(desk: ConnectDesk, cluster: Cluster | undefined) {
-    this.#desk = desk;
+  constructor(pages: ConnectPages, cluster: Cluster | undefined) {
+    this.#pages = pages;
     this.#cluster = cluster;
     if (!cluster) return;
     peersOf(cluster).server.handle(SERVICE, (exchange) => {
@@ -39,10 +39,10 @@ export class ConnectRouter {
     const query = new URLSearchParams(exchange.target.split('?')[1] ?? '');
     const form = new URLSearchParams(body?.toString());
     const to = this.#otherOwner(path, query, form);
-    const serve = () => this.#desk.answer(path, exchange, query, form);
+    const serve = () => this.#pages.answer(path, exchange, query, form);
     if (!to || exchange instanceof PeerExchange) return serve();
     const whole = { admitted: { exchange, principal: undefined, headers: {} }, body };
-    // A member that has just gone has taken its visits along: the page says that it is not open any more.
+    // A member that has just gone has taken its logins along: the page says that it is not open any more.
     void forwardRequest(peersOf(this.#cluster!).client, to, SERVICE, whole).over.then(
       (failure) => failure && serve(),
     );
@@ -53,7 +53,7 @@ export class ConnectRouter {
     if (!members) return undefined;
     const named = isCallback(path)
       ? query.get('state')
-      : (query.get('t') ?? form.get('t') ?? form.get('visit'));
+      : (query.get('t') ?? form.get('t') ?? form.get('login'));
     const owner = /\.(\w{1,32})$/.exec(named ?? '')?.[1];
     return owner === undefined || members.isSelf(owner) ? undefined : members.find(owner);
   }

@@ -3,16 +3,16 @@ import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { GatewayOptions } from '../gateway.js';
 import { publicBase } from '../http/resource-at.js';
 import { isHttp } from '../served-places.js';
-import { ConnectDesk } from './connect-desk.js';
+import { ConnectPages } from './connect-pages.js';
 import { ConnectRouter } from './connect-router.js';
 import { proveIdentity } from './prove-identity.js';
 import { type LoginsOfCallers, loginsOfCallers } from './sealed-logins.js';
 
 /** How callers log in to servers, each with an account of its own. */
 export interface OpenConnect {
-  readonly desk: ConnectDesk;
+  readonly pages: ConnectPages;
   readonly logins: LoginsOfCallers;
-  readonly pages: ConnectRouter;
+  readonly router: ConnectRouter;
 }
 
 /**
@@ -32,6 +32,10 @@ export function openConnect(
   const known = connect.publicUrl ?? publicBase(endpoint, mainPaths);
   const base = () => known ?? new URL(address()).origin;
   const member = cluster && (() => cluster.members.self);
-  const desk = new ConnectDesk({ clock, base: () => base().replace(/\/$/, ''), identity, member, audit });
-  return { desk, logins: loginsOfCallers(connect.store, cluster), pages: new ConnectRouter(desk, cluster) };
+  const pages = new ConnectPages({ clock, base: () => base().replace(/\/$/, ''), identity, member, audit });
+  return {
+    pages,
+    logins: loginsOfCallers(connect.store, cluster),
+    router: new ConnectRouter(pages, cluster),
+  };
 }

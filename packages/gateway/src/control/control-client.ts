@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { MemberAnswer } from '../cluster/member-desk.js';
+import type { MemberAnswer } from '../cluster/cluster-control.js';
 import type { LogLine } from '../log-tail.js';
 import type { GatewayStatus } from '../server-state.js';
 import { askControl, linesOf, notAGateway, openControlRequest } from './control-request.js';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
-import type { OperatorRequest } from '../cluster/member-desk.js';
+import type { OperatorRequest } from '../cluster/cluster-control.js';
 import type { LogLine } from '../log-tail.js';
 import type { LoginManager } from '../logins/login-manager.js';
 import { beginLogin, performLogins } from '../logins/login-requests.js';

@@ -1,6 +1,6 @@
 import { IsthmusError, type LocalErrorCode, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { MemberAnswer, OperatorRequest } from '../cluster/member-desk.js';
+import type { MemberAnswer, OperatorRequest } from '../cluster/cluster-control.js';
 import type { LogLine } from '../log-tail.js';
 import type { GatewayStatus } from '../server-state.js';
 

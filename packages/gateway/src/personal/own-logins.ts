@@ -7,9 +7,9 @@ import { oauth } from '@isthmus/sdk/internal/oauth/oauth.js';
 import { planLogin } from '@isthmus/sdk/internal/oauth/plan-login.js';
 import type { ServerLogin } from '@isthmus/sdk/internal/oauth/server-login.js';
 import type { ServerAuth } from '@isthmus/sdk/internal/transport/http-client/options.js';
-import type { ConnectDesk } from '../connect/connect-desk.js';
+import type { BegunLogin, ConsentPlan } from '../connect/browser-logins.js';
+import type { ConnectPages } from '../connect/connect-pages.js';
 import type { ConnectTicket } from '../connect/connect-tickets.js';
-import type { BegunLogin, ConsentPlan } from '../connect/connect-visits.js';
 import type { LoginsOfCallers } from '../connect/sealed-logins.js';
 import { MAX_CALLERS } from './caller-tokens.js';
 import { ClientConsents } from './client-consents.js';
@@ -18,14 +18,14 @@ import { NO_LOGIN } from './exchanged-logins.js';
 import { MAX_SHOWN, type PersonalLoginStatus, type PersonalLogins } from './personal-logins.js';
 
 export interface OwnLoginsOptions {
-  readonly desk: ConnectDesk;
+  readonly pages: ConnectPages;
   readonly logins: LoginsOfCallers;
   readonly clock: Clock;
 }
 
 /** The logins that callers have made themselves, each at the authorization server of the server (AUTH-G-002, AUTH-G-003). */
 export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOptions): PersonalLogins {
-  const { desk, logins, clock } = options;
+  const { pages, logins, clock } = options;
   const { mode: _mode, audience: _audience, clientMetadata, ...rest } = auth!;
   const server = new URL(url);
   const common = { ...rest, clock };
@@ -50,7 +50,7 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
     }
   };
   const clientUrl = (): string => {
-    const found = desk.clientUrlOf(name);
+    const found = pages.clientUrlOf(name);
     if (found !== undefined) return found;
     const message = `${name}: clientMetadata needs an https address of the gateway (--resource)`;
     throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
@@ -81,7 +81,7 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
       ...given({ clientMetadataUrl }),
       store: logins.of(ticket.principal),
       clientName: 'Isthmus gateway',
-      callback: { url: desk.redirectUriOf(name), ...given({ stateSuffix: desk.stateSuffix }) },
+      callback: { url: pages.redirectUriOf(name), ...given({ stateSuffix: pages.stateSuffix }) },
       open: (page) => opened.resolve(page),
     }).login(server);
     // A person who was told nothing has agreed to nothing.
@@ -94,7 +94,7 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
     const page = await Promise.race([opened.promise, done.then(() => opened.promise)]);
     return { page, state: login.waitsFor!, finish: (response) => login.finish(response), done };
   };
-  desk.serve(name, { host: server.host, begin, plan });
+  pages.serve(name, { host: server.host, begin, plan });
 
   const stateOf = async (principal: string): Promise<PersonalLoginStatus> => {
     const { state, reason } = await (await loginOf(principal)).status();
@@ -114,10 +114,10 @@ export function ownLogins({ name, url, auth }: UrlSpec, options: OwnLoginsOption
         hasConsent: (principal, clientId) => consents.has(principal, clientId),
         invite(asked) {
           const { challenge } = callers.of(asked.principal);
-          const ticket = desk.tickets.of({ ...asked, server: name, challenge });
-          return { ticket, ...desk.invite(ticket) };
+          const ticket = pages.tickets.of({ ...asked, server: name, challenge });
+          return { ticket, ...pages.invite(ticket) };
         },
-        onDeclined: (ticket, remote) => desk.declined(ticket, remote),
+        onDeclined: (ticket, remote) => pages.declined(ticket, remote),
       }),
     async status() {
       const recent = [...callers.entries()].flatMap(([principal]) => principal ?? []);

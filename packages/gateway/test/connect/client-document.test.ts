@@ -1,6 +1,6 @@
 /** A gateway that is its own host of a client metadata document (CIMD). */
 import { describe, expect, it } from 'vitest';
-import { callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { Browser, callAs, questionIn } from '../support/connect-page.js';
 import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
 import type { House } from '../support/secured-gateway.js';
 
@@ -9,11 +9,11 @@ const DOCUMENT = `${PUBLIC}/connect/client/issues`;
 
 async function connected(house: House, token: string) {
   const question = questionIn(await callAs(house, '/mcp/issues', token, 'connect'));
-  const visitor = new Visitor();
-  visitor.resolve = (url) =>
+  const browser = new Browser();
+  browser.resolve = (url) =>
     url.host === 'gateway.example' ? new URL(url.pathname + url.search, house.origin) : url;
   const code = /code (\S+)\./.exec(question.message)![1]!;
-  return visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+  return browser.send(await browser.send(await browser.open(question.url), { code }));
 }
 
 async function stage(publicUrl: string | undefined) {

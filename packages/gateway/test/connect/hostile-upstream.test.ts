@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { Browser, callAs, questionIn } from '../support/connect-page.js';
 import { company, companyHouse, remote } from '../support/personal-stage.js';
 
 /** A server that answers every request with 401, and names whatever it likes. Its log has all that it received. */
@@ -46,9 +46,9 @@ describe('AUTH-G-011: a server that names addresses inside of the network for it
     const house = await companyHouse(us, [remote('issues', url, { mode: 'per-user' })]);
     const token = await us.tokenOf('alice');
     const question = questionIn(await callAs(house, '/mcp/issues', token, 'connect'));
-    const visitor = new Visitor();
+    const browser = new Browser();
     const code = /code (\S+)\./.exec(question.message)![1]!;
-    const end = await visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+    const end = await browser.send(await browser.send(await browser.open(question.url), { code }));
     expect(end.status).toBe(502);
     // The person is told that the address was refused, and it was not asked.
     expect(end.text).toMatch(/which is refused|neither https nor a loopback address/);

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { type LoginRecord, loginKey } from '@isthmus/sdk/internal/oauth/store/login-record.js';
 import { expect, it } from 'vitest';
-import { ConnectDesk } from '../../src/connect/connect-desk.js';
+import { ConnectPages } from '../../src/connect/connect-pages.js';
 import { loginsOfCallers } from '../../src/connect/sealed-logins.js';
 import { CallerTokens } from '../../src/personal/caller-tokens.js';
 import { ExchangedLogin } from '../../src/personal/exchanged-login.js';
@@ -80,9 +80,9 @@ it('10,000 callers with tokens of 1 KiB that are exchanged take less than 80 MiB
 
 it('10,000 callers with logins of 2 KiB take less than 120 MiB, and more callers take no more', async () => {
   const logins = loginsOfCallers(undefined);
-  const desk = new ConnectDesk({ clock: systemClock, base: () => 'https://gw.example' });
+  const pages = new ConnectPages({ clock: systemClock, base: () => 'https://gw.example' });
   const spec = remote('issues', URL_OF_SERVER, { mode: 'per-user' });
-  const own = ownLogins(spec as never, { desk, logins, clock: systemClock });
+  const own = ownLogins(spec as never, { pages, logins, clock: systemClock });
   const enter = async (caller: number) => {
     const principal = `jwt:https://login.example|user-${caller}`;
     await logins.of(principal).write(loginKey(new URL(URL_OF_SERVER)), recordOf(caller));

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
+import { type BrowserLogin, BrowserLogins } from '../../src/connect/browser-logins.js';
 import { ConnectTickets } from '../../src/connect/connect-tickets.js';
-import { type ConnectVisit, ConnectVisits } from '../../src/connect/connect-visits.js';
-import { callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { Browser, callAs, questionIn } from '../support/connect-page.js';
 import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
 
 /** A server that wants a login, and its own authorization server, which leads browsers to where `lead` says. */
@@ -62,7 +62,7 @@ async function dishonest(
 }
 
 /** Goes through the pages of the gateway for a server. The last page. `meanwhile`: while the person reads what to agree to. */
-async function visit(server: string, url: string, meanwhile = () => {}) {
+async function logIn(server: string, url: string, meanwhile = () => {}) {
   const us = await company();
   const { server: honest } = await upstreamStage();
   const house = await companyHouse(us, [
@@ -70,11 +70,11 @@ async function visit(server: string, url: string, meanwhile = () => {}) {
     remote('mallory', url, { mode: 'per-user' }),
   ]);
   const question = questionIn(await callAs(house, `/mcp/${server}`, await us.tokenOf('alice'), 'connect'));
-  const visitor = new Visitor();
+  const browser = new Browser();
   const code = /code (\S+)\./.exec(question.message)![1]!;
-  const consent = await visitor.send(await visitor.open(question.url), { code });
+  const consent = await browser.send(await browser.open(question.url), { code });
   meanwhile();
-  return { consent, end: await visitor.send(consent), origin: house.origin };
+  return { consent, end: await browser.send(consent), origin: house.origin };
 }
 
 const withCode = (url: string, asked: URLSearchParams) =>
@@ -91,7 +91,7 @@ describe('a login whose browser comes back with the code of another authorizatio
       const own = new URL(asked.get('redirect_uri')!);
       return withCode(`${own.origin}${path}`, asked);
     });
-    const { end } = await visit('mallory', url);
+    const { end } = await logIn('mallory', url);
     expect(end.status).toBe(400);
     expect(end.text).toContain('Nothing was connected.');
     expect(received.filter((line) => line.includes('/token'))).toEqual([]);
@@ -100,7 +100,7 @@ describe('a login whose browser comes back with the code of another authorizatio
 
   it('comes back to an address of its own, which is the one that was registered', async () => {
     const { url, received } = await dishonest((asked) => withCode(asked.get('redirect_uri')!, asked));
-    const { consent, end, origin } = await visit('mallory', url);
+    const { consent, end, origin } = await logIn('mallory', url);
     expect(end.text).toContain('mallory is connected.');
     expect(consent.text).toContain(`It comes back to ${origin}/connect/callback/mallory.`);
     const registration = received.find((line) => line.startsWith('POST /register'))!;
@@ -113,7 +113,7 @@ describe('a login whose browser comes back with the code of another authorizatio
 it('scopes that a server names are text on the page, and not any number of it', async () => {
   const many = Array.from({ length: 500 }, (_, at) => `scope-${at}`);
   const { url } = await dishonest(() => '/', ['<script>x</script>', 'y'.repeat(1000), ...many]);
-  const { consent } = await visit('mallory', url);
+  const { consent } = await logIn('mallory', url);
   expect(consent.text).not.toContain('<script');
   expect(consent.text).toContain('<b>&#60;script&#62;x&#60;/script&#62;</b>, <b>yyy');
   expect(consent.text).toContain('<b>scope-47</b> and 452 more.');
@@ -132,7 +132,7 @@ describe('AUTH-G-005: a server that asks for something else after the person has
     const scopes: string[] = first ?? [];
     const stage = await asksFor(scopes);
     stage.isDown = first === undefined;
-    const { consent, end } = await visit('mallory', stage.url, () => {
+    const { consent, end } = await logIn('mallory', stage.url, () => {
       stage.isDown = false;
       scopes.push('admin');
     });
@@ -145,7 +145,7 @@ describe('AUTH-G-005: a server that asks for something else after the person has
   });
 });
 
-describe('visits of browsers', () => {
+describe('logins of browsers', () => {
   const stage = () => {
     const clock = new FakeClock();
     const tickets = new ConnectTickets(clock);
@@ -157,35 +157,35 @@ describe('visits of browsers', () => {
         challenge: undefined,
         correlationId: '1',
       });
-    const visits = new ConnectVisits(clock);
+    const logins = new BrowserLogins(clock);
     const keep = (key: string, principal: string) =>
-      visits.keep(key, {
+      logins.keep(key, {
         ticket: ticketOf(principal),
         cookie: key,
         kind: 'consent',
         plan: undefined,
-      } satisfies ConnectVisit);
-    return { clock, visits, keep };
+      } satisfies BrowserLogin);
+    return { clock, logins, keep };
   };
 
   it('AUTH-G-008: are over after 10 minutes, also in a browser that keeps its cookie', () => {
-    const { clock, visits, keep } = stage();
+    const { clock, logins, keep } = stage();
     keep('a', 'alice');
     clock.advance(599_999);
-    expect(visits.find('a')?.cookie).toBe('a');
+    expect(logins.find('a')?.cookie).toBe('a');
     clock.advance(1);
-    expect(visits.find('a')).toBeUndefined();
-    expect(visits.size).toBe(0);
+    expect(logins.find('a')).toBeUndefined();
+    expect(logins.size).toBe(0);
   });
 
   it('of one caller who opens the page again and again end none of another', () => {
-    const { visits, keep } = stage();
+    const { logins, keep } = stage();
     keep('of alice', 'alice');
     for (let at = 0; at < 20_000; at += 1) keep(`of mallory ${at}`, 'mallory');
-    expect(visits.find('of alice')?.cookie).toBe('of alice');
-    expect(visits.size).toBe(9);
+    expect(logins.find('of alice')?.cookie).toBe('of alice');
+    expect(logins.size).toBe(9);
     // The latest pages of a person stay open.
-    expect(visits.find('of mallory 19992')?.cookie).toBe('of mallory 19992');
-    expect(visits.find('of mallory 19991')).toBeUndefined();
+    expect(logins.find('of mallory 19992')?.cookie).toBe('of mallory 19992');
+    expect(logins.find('of mallory 19991')).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { eventually } from '../../../../test/support/until.js';
 import { initialize, legacy, legacyCall, modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { bearer } from '../support/auth.js';
-import { acceptedAs, CAN_VISIT, callAs, declinedAs, questionIn, Visitor } from '../support/connect-page.js';
+import { acceptedAs, Browser, CAN_VISIT, callAs, declinedAs, questionIn } from '../support/connect-page.js';
 import { freshFolder } from '../support/open-gateway.js';
 import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
 import { type HouseOptions, openHouse } from '../support/secured-gateway.js';
@@ -23,11 +23,11 @@ async function stage(options: HouseOptions = {}, more: { instructions?: string }
   const connect = async (token: string, account: string, tool = 'connect') => {
     state.account = account;
     const question = questionIn(await callAs(house, PATH, token, tool));
-    const visitor = new Visitor();
-    const form = await visitor.open(question.url);
+    const browser = new Browser();
+    const form = await browser.open(question.url);
     const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(question.message)![1]!;
-    const consent = await visitor.send(form, { code });
-    const end = await visitor.send(consent);
+    const consent = await browser.send(form, { code });
+    const end = await browser.send(consent);
     return { question, consent, end, answer: await acceptedAs(house, PATH, token, tool, question) };
   };
   const whoami = async (token: string) =>
@@ -133,12 +133,12 @@ describe('the page', () => {
   it('AUTH-G-009: opens nothing without the code, and five wrong ones end it', async () => {
     const { us, house, authorization } = await stage();
     const { url } = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
-    const visitor = new Visitor();
-    const form = await visitor.open(url);
+    const browser = new Browser();
+    const form = await browser.open(url);
     for (let at = 0; at < 5; at += 1) {
-      expect((await visitor.send(form, { code: 'AAAA-AAAA' })).status).toBe(403);
+      expect((await browser.send(form, { code: 'AAAA-AAAA' })).status).toBe(403);
     }
-    expect((await visitor.open(url)).status).toBe(404);
+    expect((await browser.open(url)).status).toBe(404);
     expect(authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 
@@ -201,60 +201,60 @@ describe('the page', () => {
 
   it('of two servers may be open in one browser at the same time', async () => {
     const { us, house } = await stage();
-    const visitor = new Visitor();
-    const visit = async (sub: string) => {
+    const browser = new Browser();
+    const logIn = async (sub: string) => {
       const question = questionIn(await callAs(house, PATH, await us.tokenOf(sub), 'connect'));
       const code = /code (\S+)\./.exec(question.message)![1]!;
-      return visitor.send(await visitor.open(question.url), { code });
+      return browser.send(await browser.open(question.url), { code });
     };
-    const [first, second] = [await visit('alice'), await visit('bob')];
-    expect((await visitor.send(first)).text).toContain('issues is connected.');
-    // A visit is over after its first use.
-    expect((await visitor.send(first)).status).toBe(403);
-    expect((await visitor.send(second)).text).toContain('issues is connected.');
+    const [first, second] = [await logIn('alice'), await logIn('bob')];
+    expect((await browser.send(first)).text).toContain('issues is connected.');
+    // A login is over after its first use.
+    expect((await browser.send(first)).status).toBe(403);
+    expect((await browser.send(second)).text).toContain('issues is connected.');
   });
 
-  it('cannot be put into a frame, and the visit belongs to one browser (AUTH-G-005, AUTH-G-006)', async () => {
+  it('cannot be put into a frame, and the login belongs to one browser (AUTH-G-005, AUTH-G-006)', async () => {
     const { us, house } = await stage();
     const question = questionIn(await callAs(house, PATH, await us.tokenOf('alice'), 'connect'));
     const response = await fetch(question.url);
     expect(response.headers.get('x-frame-options')).toBe('DENY');
     expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-    const visitor = new Visitor();
+    const browser = new Browser();
     const code = /code (\S+)\./.exec(question.message)![1]!;
-    const consent = await visitor.send(await visitor.open(question.url), { code });
-    expect((await new Visitor().send(consent)).status).toBe(403);
-    expect((await visitor.send(consent)).text).toContain('is connected');
+    const consent = await browser.send(await browser.open(question.url), { code });
+    expect((await new Browser().send(consent)).status).toBe(403);
+    expect((await browser.send(consent)).text).toContain('is connected');
   });
 
   it('AUTH-G-008: takes each answer of a person once: a consent, a refusal, and the way back from the login', async () => {
     const file = join(freshFolder(), 'audit.jsonl');
     const { us, house } = await stage({ audit: { file } });
     const seen: URL[] = [];
-    const visitor = new Visitor();
-    visitor.resolve = (url) => {
+    const browser = new Browser();
+    browser.resolve = (url) => {
       seen.push(url);
       return url;
     };
     const consentFor = async (sub: string) => {
       const { url, message } = questionIn(await callAs(house, PATH, await us.tokenOf(sub), 'connect'));
       const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(message)![1]!;
-      return visitor.send(await visitor.open(url), { code });
+      return browser.send(await browser.open(url), { code });
     };
     const alice = await consentFor('alice');
-    const ends = await Promise.all([visitor.send(alice), visitor.send(alice)]);
+    const ends = await Promise.all([browser.send(alice), browser.send(alice)]);
     expect(ends.map(({ status }) => status).sort()).toEqual([200, 403]);
     const back = seen.find(({ pathname }) => pathname === '/connect/callback/issues')!;
     expect(back.searchParams.get('code')).toMatch(/./);
-    expect((await visitor.open(back.href)).status).toBe(400);
+    expect((await browser.open(back.href)).status).toBe(400);
     const bob = await consentFor('bob');
-    expect((await visitor.send(bob, {}, 'refuse')).status).toBe(200);
-    expect((await visitor.send(bob)).status).toBe(403);
-    expect((await visitor.send(bob, {}, 'refuse')).status).toBe(403);
+    expect((await browser.send(bob, {}, 'refuse')).status).toBe(200);
+    expect((await browser.send(bob)).status).toBe(403);
+    expect((await browser.send(bob, {}, 'refuse')).status).toBe(403);
     // Another browser cannot refuse for her either.
     const carol = await consentFor('carol');
-    expect((await new Visitor().send(carol, {}, 'refuse')).status).toBe(403);
-    expect((await visitor.send(carol)).text).toContain('issues is connected.');
+    expect((await new Browser().send(carol, {}, 'refuse')).status).toBe(403);
+    expect((await browser.send(carol)).text).toContain('issues is connected.');
     await house.operation.close({ graceMs: 0 });
     const steps = audited(file).filter(({ method }) => method?.startsWith('connect/'));
     expect(
@@ -314,7 +314,7 @@ describe('the page', () => {
     const alice = await token.save();
     const question = questionIn(await callAs(house, PATH, alice, 'connect'));
     expect(question.message).toBe('issues needs you to log in. Open the page.');
-    const refused = await new Visitor().open(question.url);
+    const refused = await new Browser().open(question.url);
     await eventually(() =>
       expect(audited(file)).toMatchObject([
         {
@@ -327,8 +327,8 @@ describe('the page', () => {
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('somebody else')]);
     expect(upstream.authorization.log.filter((line) => line.startsWith('POST'))).toEqual([]);
     who.account = 'alice';
-    const visitor = new Visitor();
-    const end = await visitor.send(await visitor.open(question.url));
+    const browser = new Browser();
+    const end = await browser.send(await browser.open(question.url));
     expect(end.text).toContain('issues is connected');
     const answer = await acceptedAs(house, PATH, alice, 'connect', question);
     expect(answer.json.result.content[0].text).toContain('is connected');
@@ -344,19 +344,19 @@ describe('the audit log', () => {
     const traced = { headers: { ...bearer(token), traceparent }, capabilities: CAN_VISIT };
     const question = questionIn(await house.ask(PATH, modernCall(1, 'connect', {}, traced)));
     const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(question.message)![1]!;
-    const visitor = new Visitor();
-    const form = await visitor.open(question.url);
-    await visitor.send(form, { code: 'AAAA-AAAA' });
-    const refused = await visitor.send(await visitor.send(form, { code }), {}, 'refuse');
+    const browser = new Browser();
+    const form = await browser.open(question.url);
+    await browser.send(form, { code: 'AAAA-AAAA' });
+    const refused = await browser.send(await browser.send(form, { code }), {}, 'refuse');
     expect(refused.text).toContain('Nothing was connected.');
     // The refusal ended the page, and the next one asks again.
-    expect((await visitor.open(question.url)).status).toBe(404);
+    expect((await browser.open(question.url)).status).toBe(404);
     const declined = questionIn(await callAs(house, PATH, token, 'connect'));
     await declinedAs(house, PATH, token, 'connect', declined);
     const { end } = await connect(token, 'alice-there');
     expect(end.text).toContain('issues is connected.');
     const bob = await us.tokenOf('bob', { client_id: 'desk' });
-    await new Denying(authorization.issuer).visit(questionIn(await callAs(house, PATH, bob, 'connect')));
+    await new Denying(authorization.issuer).logIn(questionIn(await callAs(house, PATH, bob, 'connect')));
     await house.operation.close({ graceMs: 0 });
     const lines = audited(file).filter(({ method }) => method?.startsWith('connect/'));
     const [who, other] = ['jwt:https://login.example.com|alice', 'jwt:https://login.example.com|bob'];
@@ -386,7 +386,7 @@ describe('the audit log', () => {
 });
 
 /** Whose authorization server answers that the user does not agree. */
-class Denying extends Visitor {
+class Denying extends Browser {
   readonly #issuer: string;
 
   constructor(issuer: string) {
@@ -401,7 +401,7 @@ class Denying extends Visitor {
     return new URL(`${back}?${new URLSearchParams(response)}`);
   }
 
-  async visit({ url, message }: { readonly url: string; readonly message: string }) {
+  async logIn({ url, message }: { readonly url: string; readonly message: string }) {
     const code = /code ([A-Z0-9]{4}-[A-Z0-9]{4})/.exec(message)![1]!;
     return this.send(await this.send(await this.open(url), { code }));
   }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { eventually } from '../../../../test/support/until.js';
 import { clusterLoginStore } from '../../src/connect/shared-logins.js';
-import { acceptedAs, callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { acceptedAs, Browser, callAs, questionIn } from '../support/connect-page.js';
 import { company, companyHouse, remote, upstreamStage } from '../support/personal-stage.js';
 import type { House } from '../support/secured-gateway.js';
 
@@ -36,7 +36,7 @@ async function severalHouses(count = 2) {
 }
 
 /** A browser whose requests to the gateway reach its members in turn. */
-class BalancedVisitor extends Visitor {
+class BalancedBrowser extends Browser {
   #count = 0;
   readonly #origins: readonly string[];
 
@@ -61,11 +61,11 @@ describe('two members of a cluster', () => {
       const token = await us.tokenOf('alice');
       state.account = 'alice-there';
       const question = questionIn(await callAs(here, PATH, token, 'connect'));
-      const visitor = new BalancedVisitor(houses.map(({ origin }) => origin));
+      const browser = new BalancedBrowser(houses.map(({ origin }) => origin));
       const code = /code (\S+)\./.exec(question.message)![1]!;
-      const consent = await visitor.send(await visitor.open(question.url), { code });
+      const consent = await browser.send(await browser.open(question.url), { code });
       expect(consent.text).toContain('You are <b>jwt:https://login.example.com|alice</b>');
-      const end = await visitor.send(consent);
+      const end = await browser.send(consent);
       expect(end.text).toContain('issues is connected.');
       // The call waits at one of them, and any of them takes its next round.
       const answer = await acceptedAs(there, PATH, token, 'connect', question);
@@ -84,8 +84,8 @@ describe('two members of a cluster', () => {
     const { us, houses } = await severalHouses(3);
     const origins = houses.map(({ origin }) => origin);
     /** All that comes back reaches the third member. */
-    const visitor = new Visitor();
-    visitor.resolve = (url) => {
+    const browser = new Browser();
+    browser.resolve = (url) => {
       if (url.host !== 'gateway.example') return url;
       return new URL(
         url.pathname + url.search,
@@ -96,11 +96,11 @@ describe('two members of a cluster', () => {
     for (const [at, name] of ['alice', 'bob'].entries()) {
       const question = questionIn(await callAs(houses[at]!, PATH, await us.tokenOf(name), 'connect'));
       const code = /code (\S+)\./.exec(question.message)![1]!;
-      consents.push(await visitor.send(await visitor.open(question.url), { code }));
+      consents.push(await browser.send(await browser.open(question.url), { code }));
     }
     // The browser has cookies of two members now.
     for (const consent of consents) {
-      expect((await visitor.send(consent)).text).toContain('issues is connected.');
+      expect((await browser.send(consent)).text).toContain('issues is connected.');
     }
   });
 
@@ -108,11 +108,11 @@ describe('two members of a cluster', () => {
     const { us, houses } = await severalHouses();
     const question = questionIn(await callAs(houses[0]!, PATH, await us.tokenOf('alice'), 'connect'));
     const origins = houses.map(({ origin }) => origin);
-    const visitor = new BalancedVisitor(origins);
+    const browser = new BalancedBrowser(origins);
     const code = /code (\S+)\./.exec(question.message)![1]!;
-    const consent = await visitor.send(await visitor.open(question.url), { code });
+    const consent = await browser.send(await browser.open(question.url), { code });
     for (let at = 0; at < 2; at += 1) {
-      expect((await new BalancedVisitor(origins).send(consent)).status).toBe(403);
+      expect((await new BalancedBrowser(origins).send(consent)).status).toBe(403);
     }
   });
 });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { bearer } from '../support/auth.js';
-import { acceptedAs, callAs, questionIn, Visitor } from '../support/connect-page.js';
+import { acceptedAs, Browser, callAs, questionIn } from '../support/connect-page.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
 import {
   CLIENT_SECRET,
@@ -38,9 +38,9 @@ it('AUTH-G-001 to G-003: no token of a caller reaches a server, and each token r
   for (const name of people) {
     state.account = name;
     const question = questionIn(await callAs(house, '/mcp/two', tokens[name], 'connect'));
-    const visitor = new Visitor();
+    const browser = new Browser();
     const code = /code (\S+)\./.exec(question.message)![1]!;
-    await visitor.send(await visitor.send(await visitor.open(question.url), { code }));
+    await browser.send(await browser.send(await browser.open(question.url), { code }));
     await acceptedAs(house, '/mcp/two', tokens[name], 'connect', question);
   }
   // Both eras, at the address of each server and at that of all; tokens also where they do not belong.

@@ -52,7 +52,7 @@ export function declinedAs(
 }
 
 /** A browser in front of the pages of a gateway. */
-export class Visitor {
+export class Browser {
   readonly cookies = new Map<string, string>();
 
   open(url: string) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { until } from '../../../../test/support/until.js';
-import type { MemberAnswer } from '../../src/cluster/member-desk.js';
+import type { MemberAnswer } from '../../src/cluster/cluster-control.js';
 import type { Controlled, LogLine, LogsOptions } from '../../src/control/index.js';
 import type { GatewayServerStatus, GatewayStatus } from '../../src/server-state.js';
 

@@ -4,11 +4,11 @@ import type { PendingAuthorization } from '@isthmus/sdk/internal/oauth/authoriza
 import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
 import type { CallAudit } from '../audit/audit-record.js';
 import { auditConnect, type ConnectEnding, type ConnectStep, failureOfLogin } from './audit-connect.js';
+import { type BegunLogin, BrowserLogins, type ConsentPlan } from './browser-logins.js';
 import { CLIENT_HEADERS, clientDocument } from './client-document.js';
 import { codeForm, consentForm, escapeHtml, sendTo, showPage } from './connect-html.js';
 import { CALLBACK, callbackOf, clientPathOf, describedAt, isCallback } from './connect-paths.js';
 import { type ConnectTicket, ConnectTickets, newTicketId } from './connect-tickets.js';
-import { type BegunLogin, ConnectVisits, type ConsentPlan } from './connect-visits.js';
 import type { IdentityProof } from './prove-identity.js';
 
 /** A server whose callers log in themselves. */
@@ -20,7 +20,7 @@ export interface ConnectServer {
   plan(ticket: ConnectTicket): Promise<ConsentPlan | undefined>;
 }
 
-export interface ConnectDeskOptions {
+export interface ConnectPagesOptions {
   readonly clock: Clock;
   /** The address of the gateway as browsers know it, without a path. */
   readonly base: () => string;
@@ -31,17 +31,17 @@ export interface ConnectDeskOptions {
   readonly audit?: CallAudit | undefined;
 }
 
-/** The pages at which callers log in to servers. A visit begins only for the person that the ticket is for (AUTH-G-009). */
-export class ConnectDesk {
+/** The pages at which callers log in to servers. A login begins only for the person that the ticket is for (AUTH-G-009). */
+export class ConnectPages {
   readonly tickets: ConnectTickets;
-  readonly #options: ConnectDeskOptions;
+  readonly #options: ConnectPagesOptions;
   readonly #servers = new Map<string, ConnectServer>();
-  readonly #visits: ConnectVisits;
+  readonly #logins: BrowserLogins;
 
-  constructor(options: ConnectDeskOptions) {
+  constructor(options: ConnectPagesOptions) {
     this.#options = options;
     this.tickets = new ConnectTickets(options.clock, options.member);
-    this.#visits = new ConnectVisits(options.clock);
+    this.#logins = new BrowserLogins(options.clock);
   }
 
   /**
@@ -103,7 +103,7 @@ export class ConnectDesk {
     if (!identity) return showPage(exchange, 200, codeForm(ticket.id, ticket.server, ''));
     const cookie = this.#newId();
     const pending = await identity.begin(`${this.#options.base()}${CALLBACK}`, this.stateSuffix);
-    this.#visits.keep(pending.state, { kind: 'identity', ticket, cookie, pending });
+    this.#logins.keep(pending.state, { kind: 'identity', ticket, cookie, pending });
     sendTo(exchange, pending.url.href, this.#cookie(cookie));
   }
 
@@ -112,7 +112,7 @@ export class ConnectDesk {
       return showPage(exchange, 403, '<p>This form belongs to another site.</p>');
     }
     if (path === '/connect/consent' || path === '/connect/refuse')
-      return this.#decided(exchange, form.get('visit') ?? '', path === '/connect/consent');
+      return this.#decided(exchange, form.get('login') ?? '', path === '/connect/consent');
     const ticket = path === '/connect/code' && this.tickets.find(form.get('t') ?? '');
     if (!ticket || this.#options.identity) return showPage(exchange, 404, OVER);
     if (!this.tickets.isRight(ticket, form.get('code') ?? '')) {
@@ -126,29 +126,29 @@ export class ConnectDesk {
 
   async #callback(path: string, exchange: HttpExchange, query: URLSearchParams): Promise<void> {
     const state = query.get('state') ?? '';
-    const visit = this.#visits.find(state);
-    if (!visit || visit.kind === 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
+    const login = this.#logins.find(state);
+    if (!login || login.kind === 'consent' || !this.#cookiesOf(exchange).includes(login.cookie)) {
       return showPage(exchange, 400, OVER);
     }
-    this.#visits.delete(state);
+    this.#logins.delete(state);
     // The code is that of another authorization server than the one that the browser was sent to.
-    if (path !== (visit.kind === 'identity' ? CALLBACK : callbackOf(visit.ticket.server))) {
+    if (path !== (login.kind === 'identity' ? CALLBACK : callbackOf(login.ticket.server))) {
       return showPage(exchange, 400, '<p>This page was left for another one. Nothing was connected.</p>');
     }
-    if (visit.kind === 'identity') {
-      const principal = await this.#identify(exchange, visit.ticket, visit.pending, query);
-      if (principal !== visit.ticket.principal) {
+    if (login.kind === 'identity') {
+      const principal = await this.#identify(exchange, login.ticket, login.pending, query);
+      if (principal !== login.ticket.principal) {
         const error = 'The page was opened for another caller';
-        this.#write('identity', visit.ticket, exchange, { outcome: 'denied', error, principal });
+        this.#write('identity', login.ticket, exchange, { outcome: 'denied', error, principal });
         return showPage(
           exchange,
           403,
           '<p>This page was opened for somebody else. Nothing was connected.</p>',
         );
       }
-      return this.#askConsent(exchange, visit.ticket);
+      return this.#askConsent(exchange, login.ticket);
     }
-    const { ticket, begun, plan } = visit;
+    const { ticket, begun, plan } = login;
     begun.finish(query);
     const problem = await begun.done.then(
       () => undefined,
@@ -184,22 +184,22 @@ export class ConnectDesk {
     const server = this.#servers.get(ticket.server);
     if (!server) return showPage(exchange, 404, OVER);
     const plan = await server.plan(ticket);
-    const [visit, cookie] = [this.#newId(), this.#newId()];
-    this.#visits.keep(visit, { kind: 'consent', ticket, cookie, plan });
+    const [login, cookie] = [this.#newId(), this.#newId()];
+    this.#logins.keep(login, { kind: 'consent', ticket, cookie, plan });
     const { principal, clientId } = ticket;
-    const facts = { visit, server: ticket.server, host: server.host, plan, principal, clientId };
+    const facts = { login, server: ticket.server, host: server.host, plan, principal, clientId };
     const redirectUri = this.redirectUriOf(ticket.server);
     showPage(exchange, 200, consentForm({ ...facts, redirectUri }), this.#cookie(cookie));
   }
 
   /** AUTH-G-008: the state is made after the consent, right before the redirect. */
   async #decided(exchange: HttpExchange, id: string, hasAgreed: boolean): Promise<void> {
-    const visit = this.#visits.find(id);
-    if (visit?.kind !== 'consent' || !this.#cookiesOf(exchange).includes(visit.cookie)) {
+    const login = this.#logins.find(id);
+    if (login?.kind !== 'consent' || !this.#cookiesOf(exchange).includes(login.cookie)) {
       return showPage(exchange, 403, OVER);
     }
-    this.#visits.delete(id);
-    const { ticket, cookie, plan } = visit;
+    this.#logins.delete(id);
+    const { ticket, cookie, plan } = login;
     this.#write('consent', ticket, exchange, { outcome: hasAgreed ? 'ok' : 'declined', plan });
     if (!hasAgreed) {
       this.tickets.end(ticket, false);
@@ -207,7 +207,7 @@ export class ConnectDesk {
     }
     const begun = await this.#begin(exchange, ticket, plan);
     if (!begun.page) return this.#connected(exchange, ticket);
-    this.#visits.keep(begun.state, { kind: 'login', ticket, cookie, begun, plan });
+    this.#logins.keep(begun.state, { kind: 'login', ticket, cookie, begun, plan });
     sendTo(exchange, begun.page.href);
   }
 
@@ -249,13 +249,13 @@ export class ConnectDesk {
     );
   }
 
-  /** AUTH-G-006. Each visit has a cookie of its own: a person may have several pages open. */
+  /** AUTH-G-006. Each login has a cookie of its own: a person may have several pages open. */
   #cookie(value: string): string {
     const secure = this.#isSecure ? '; Secure' : '';
     return `${this.#cookieName}${value.slice(0, 8)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600${secure}`;
   }
 
-  /** The visits that the browser has begun. */
+  /** The logins that the browser has begun. */
   #cookiesOf(exchange: HttpExchange): readonly string[] {
     const all = (exchange.header('cookie') ?? '').split(';').map((each) => each.trim());
     const own = all.filter((each) => each.startsWith(this.#cookieName));

@@ -8,7 +8,7 @@ import {
 } from '@isthmus/sdk/internal/transport/cluster.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { MemberDesk } from '../../src/cluster/member-desk.js';
+import { ClusterControl } from '../../src/cluster/cluster-control.js';
 import type { LogLine } from '../../src/log-tail.js';
 import { createLogTail } from '../../src/log-tail.js';
 
@@ -20,7 +20,7 @@ describe('stop --all', () => {
     const store = memoryStore();
     const [a, b] = [await openDesk(store), await openDesk(store)];
     await allKnow(a, b);
-    await a.desk.askAll({ action: 'stop', server: 'notes' });
+    await a.control.askAll({ action: 'stop', server: 'notes' });
     expect([a.done, b.done]).toEqual([['stop notes'], ['stop notes']]);
     // The process that was asked ends; the other one tells those that come.
     await a.leave();
@@ -28,9 +28,9 @@ describe('stop --all', () => {
     await eventually(() => expect(c.done).toEqual(['stop notes']));
     expect(c.warnings).toEqual(['notes is off, because of an earlier isthmus stop --all']);
     await allKnow(b, c);
-    await b.desk.askAll({ action: 'start', server: 'notes' });
+    await b.control.askAll({ action: 'start', server: 'notes' });
     expect(c.done).toEqual(['stop notes', 'start notes']);
-    await b.desk.askAll({ action: 'stop', server: 'other' });
+    await b.control.askAll({ action: 'stop', server: 'other' });
     const d = await openDesk(store);
     // What is on is not started: the configuration of the newcomer may disable it.
     await eventually(() => expect(d.done).toEqual(['stop other']));
@@ -39,7 +39,7 @@ describe('stop --all', () => {
   it('reaches a process that was still starting when it came', async () => {
     const store = memoryStore();
     const a = await openDesk(store);
-    await a.desk.askAll({ action: 'stop', server: 'notes' });
+    await a.control.askAll({ action: 'stop', server: 'notes' });
     const cluster = await join(store);
     await eventually(() => expect(a.cluster.members.all.length).toBe(2));
     const b = await openDesk(store, {}, cluster);
@@ -53,12 +53,14 @@ describe('logs --all', () => {
     const [a, b] = [await openDesk(store), await openDesk(store)];
     await allKnow(a, b);
     for (const [at, { tail }] of [a, b, a].entries()) tail.add(line(`line ${at}`, 1000 + at));
-    expect(await read(a.desk.logs('notes', { lines: 2, follow: false }, NEVER))).toEqual([
+    expect(await read(a.control.logs('notes', { lines: 2, follow: false }, NEVER))).toEqual([
       [b.id, 'line 1'],
       [a.id, 'line 2'],
     ]);
     const end = new AbortController();
-    const followed = a.desk.logs(undefined, { lines: 0, follow: true }, end.signal)[Symbol.asyncIterator]();
+    const followed = a.control
+      .logs(undefined, { lines: 0, follow: true }, end.signal)
+      [Symbol.asyncIterator]();
     const next = followed.next();
     await eventually(() => {
       b.tail.add(line('later', 2000));
@@ -76,7 +78,7 @@ describe('logs --all', () => {
     const b = await openDesk(store, { advertise: 'http://127.0.0.1:1' });
     await allKnow(a, b);
     a.tail.add(line('here', 1000));
-    const found = await read(a.desk.logs('notes', { lines: 10, follow: false }, NEVER));
+    const found = await read(a.control.logs('notes', { lines: 10, follow: false }, NEVER));
     expect(found).toEqual([
       [a.id, 'here'],
       [b.id, expect.stringMatching(/^the lines of \w+ on \S+ cannot be read: .*ECONNREFUSED/)],
@@ -125,8 +127,8 @@ describe('the operator is told', () => {
   });
 });
 
-interface TestDesk {
-  readonly desk: MemberDesk;
+interface TestControl {
+  readonly control: ClusterControl;
   readonly cluster: Cluster;
   readonly id: string;
   readonly tail: ReturnType<typeof createLogTail>;
@@ -147,14 +149,14 @@ async function openDesk(
   store: ClusterStore,
   options: Partial<JoinClusterOptions> = {},
   joined?: Cluster,
-): Promise<TestDesk> {
+): Promise<TestControl> {
   const cluster = joined ?? (await join(store, options));
   const done: string[] = [];
   const warnings: string[] = [];
   const tail = createLogTail();
   const counts = { follows: 0, ended: 0 };
   const act = async (what: string) => void done.push(what);
-  const desk = new MemberDesk({
+  const control = new ClusterControl({
     cluster,
     perform: ({ action, server }) => act(`${action} ${server}`),
     controlled: {
@@ -169,9 +171,9 @@ async function openDesk(
     warn: (text) => warnings.push(text),
     clock: systemClock,
   });
-  onTestFinished(() => desk.close());
+  onTestFinished(() => control.close());
   return {
-    ...{ desk, cluster, tail, done, warnings, id: cluster.members.self },
+    ...{ control, cluster, tail, done, warnings, id: cluster.members.self },
     get follows() {
       return counts.follows;
     },
@@ -179,7 +181,7 @@ async function openDesk(
       return counts.ended;
     },
     async leave() {
-      desk.close();
+      control.close();
       await cluster.leave();
     },
   };
@@ -195,8 +197,8 @@ async function read(lines: AsyncIterable<LogLine>): Promise<unknown[]> {
   return found;
 }
 
-async function allKnow(...desks: readonly TestDesk[]): Promise<void> {
+async function allKnow(...all: readonly TestControl[]): Promise<void> {
   await eventually(() => {
-    for (const { cluster } of desks) expect(cluster.members.all.length).toBe(desks.length);
+    for (const { cluster } of all) expect(cluster.members.all.length).toBe(all.length);
   });
 }

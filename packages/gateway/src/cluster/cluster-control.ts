@@ -38,7 +38,7 @@ export interface MemberAnswer {
   readonly problem?: string | undefined;
 }
 
-export interface MemberDeskOptions {
+export interface ClusterControlOptions {
   readonly cluster: Cluster;
   /** Does what is asked in this process. */
   perform(request: OperatorRequest): Promise<unknown>;
@@ -49,14 +49,14 @@ export interface MemberDeskOptions {
 }
 
 /** Asks all processes of a cluster, and answers for this one when another process asks. */
-export class MemberDesk {
-  readonly #options: MemberDeskOptions;
+export class ClusterControl {
+  readonly #options: ClusterControlOptions;
   readonly #cluster: Cluster;
   readonly #stop: () => void;
   readonly #switches = new MemberSwitches();
   readonly #watch: MemberWatch;
 
-  constructor(options: MemberDeskOptions) {
+  constructor(options: ClusterControlOptions) {
     const { cluster } = options;
     this.#options = options;
     this.#cluster = cluster;

@@ -28,19 +28,19 @@ const MAX_SCOPES = 50;
 const MAX_SCOPE = 200;
 
 /** What a browser is doing for a ticket. It goes on only in the browser that has the cookie. */
-export type ConnectVisit = { readonly ticket: ConnectTicket; readonly cookie: string } & (
+export type BrowserLogin = { readonly ticket: ConnectTicket; readonly cookie: string } & (
   | { readonly kind: 'identity'; readonly pending: PendingAuthorization }
   | { readonly kind: 'consent'; readonly plan: ConsentPlan | undefined }
   | { readonly kind: 'login'; readonly begun: BegunLogin; readonly plan: ConsentPlan | undefined }
 );
 
 /**
- * The visits of browsers, by the state that they come back with, or by the form that they send. Each lives for 10 minutes (AUTH-G-008).
- * Bounded for all and for each ticket: opening one page again and again ends no visit of others.
+ * The logins of browsers, by the state that they come back with, or by the form that they send. Each lives for 10 minutes (AUTH-G-008).
+ * Bounded for all and for each ticket: opening one page again and again ends no login of others.
  */
-export class ConnectVisits {
+export class BrowserLogins {
   readonly #clock: Clock;
-  readonly #byKey = new Map<string, { readonly visit: ConnectVisit; readonly until: number }>();
+  readonly #byKey = new Map<string, { readonly login: BrowserLogin; readonly until: number }>();
   /** The keys of each ticket, by its id, the oldest first. */
   readonly #ofTicket = new Map<string, string[]>();
 
@@ -52,25 +52,25 @@ export class ConnectVisits {
     return this.#byKey.size;
   }
 
-  keep(key: string, visit: ConnectVisit): void {
-    this.#byKey.set(key, { visit, until: this.#clock.now() + LIFE_MS });
-    const own = this.#ofTicket.get(visit.ticket.id) ?? [];
-    this.#ofTicket.set(visit.ticket.id, own);
+  keep(key: string, login: BrowserLogin): void {
+    this.#byKey.set(key, { login, until: this.#clock.now() + LIFE_MS });
+    const own = this.#ofTicket.get(login.ticket.id) ?? [];
+    this.#ofTicket.set(login.ticket.id, own);
     own.push(key);
     if (own.length > MAX_OF_TICKET) this.delete(own[0]!);
-    if (this.#byKey.size > MAX_VISITS) this.delete(this.#byKey.keys().next().value!);
+    if (this.#byKey.size > MAX_LOGINS) this.delete(this.#byKey.keys().next().value!);
   }
 
   /** Undefined: there is none, or its time is up. */
-  find(key: string): ConnectVisit | undefined {
+  find(key: string): BrowserLogin | undefined {
     const kept = this.#byKey.get(key);
-    if (!kept || this.#clock.now() < kept.until) return kept?.visit;
+    if (!kept || this.#clock.now() < kept.until) return kept?.login;
     this.delete(key);
     return undefined;
   }
 
   delete(key: string): void {
-    const id = this.#byKey.get(key)?.visit.ticket.id;
+    const id = this.#byKey.get(key)?.login.ticket.id;
     this.#byKey.delete(key);
     if (id === undefined) return;
     const left = (this.#ofTicket.get(id) ?? []).filter((each) => each !== key);
@@ -80,5 +80,5 @@ export class ConnectVisits {
 }
 
 const LIFE_MS = 600_000;
-const MAX_VISITS = 10_000;
+const MAX_LOGINS = 10_000;
 const MAX_OF_TICKET = 8;
