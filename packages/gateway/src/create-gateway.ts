@@ -8,14 +8,11 @@ import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { Authorize } from '@isthmus/sdk/internal/transport/http-server/admission/authorize.js';
 import type { Authenticate, CoversScopes } from '@isthmus/sdk/internal/transport/http-server/options.js';
-import { VERSION } from '@isthmus/sdk/internal/version.js';
-import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { AccessPolicy } from './access/access-policy.js';
 import { createAuthorize } from './access/create-authorize.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { reviewTasks } from './aggregate/shared-tasks.js';
 import { deniedRecord, refusedRecord } from './audit/audit-access.js';
-import { clusterStatus } from './cluster/cluster-status.js';
 import { sharedEras } from './cluster/shared-eras.js';
 import { type OpenConnect, openConnect } from './connect/open-connect.js';
 import {
@@ -26,20 +23,16 @@ import {
   type GatewayOptions,
 } from './gateway.js';
 import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
+import { GATEWAY, parkedAt, statusOf, unreadyAmong } from './gateway-status.js';
 import { AdminPages } from './http/admin-pages.js';
 import { AuthServerMirror } from './http/mirror-auth-server.js';
 import { MainPath } from './main-path.js';
 import { CallerTokens } from './personal/caller-tokens.js';
 import { Placement, type ServerPlacement } from './placement/placement.js';
-import { canStay, changesBetween, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
+import { canStay, changesBetween, definitionsOf, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
 import { type GatewayServerSpec, validateServer } from './server-definition.js';
-import {
-  type GatewayServerStatus,
-  type GatewayStatus,
-  ownStatus,
-  type UnreadyServer,
-} from './server-state.js';
+import type { GatewayStatus } from './server-state.js';
 import { metricsOfWorkers } from './workers/metrics-of-workers.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
@@ -202,8 +195,8 @@ class MultiServerGateway implements Gateway {
       connect: (path, exchange) => this.#connect?.router.answer(path, exchange) ?? false,
       mirror: mirror && ((path, exchange) => mirror.answer(path, exchange)),
       status: () => this.status(),
-      unready: () => this.#unready(),
-      parked: () => this.#parked(),
+      unready: () => unreadyAmong(this.#all()),
+      parked: () => parkedAt(this.#host, this.names),
       isDraining: () => cluster?.members.isDraining ?? false,
       metrics: cluster ? metricsOfWorkers(cluster, ownMetrics, this.closed) : ownMetrics,
     });
@@ -238,35 +231,12 @@ class MultiServerGateway implements Gateway {
     return changesBetween(before, specs);
   }
 
-  async status(): Promise<GatewayStatus> {
-    const { own, redactor, cluster } = this.#options;
-    const statuses = await Promise.all(this.#all().map((server) => server.status(pathsOf(server.name))));
-    if (own) statuses.push(ownStatus(own.name));
-    const servers: Record<string, GatewayServerStatus> = Object.create(null);
-    for (const status of statuses) servers[status.name] = status;
-    const status: GatewayStatus = {
-      pid: process.pid,
-      version: GATEWAY.version,
-      startedAt: new Date(this.#startedAt).toISOString(),
-      listening: this.addresses,
-      ready: statuses.every(isNotMissed),
-      servers,
-      configProblem: this.configProblem,
-      ...(cluster && { cluster: clusterStatus(cluster, this.definitions, this.placements()) }),
-    };
-    return redactor ? JSON.parse(redactor.json(JSON.stringify(status))) : status;
+  status(): Promise<GatewayStatus> {
+    return statusOf(this, this.#all(), this.#options, this.#startedAt);
   }
 
   async unready(): Promise<readonly string[]> {
-    return (await this.#unready()).map(({ name }) => name);
-  }
-
-  async #unready(): Promise<readonly UnreadyServer[]> {
-    const servers = this.#all();
-    await Promise.all(servers.map((server) => server.refreshState()));
-    return servers
-      .filter((server) => !isNotMissed({ ...server.state(), needed: server.definition.needed ?? true }))
-      .map((server) => ({ name: server.name, needsLogin: server.state().state === 'needs-login' }));
+    return (await unreadyAmong(this.#all())).map(({ name }) => name);
   }
 
   async close({ graceMs = this.#graceMs, abortMs = 0 }: CloseOptions = {}): Promise<void> {
@@ -359,14 +329,6 @@ class MultiServerGateway implements Gateway {
     });
   }
 
-  #parked(): { readonly count: number; readonly isFull: boolean } {
-    const known = this.names.flatMap((name) => this.#host.snapshot(name) ?? []);
-    return {
-      count: known.reduce((sum, { parked }) => sum + parked, 0),
-      isFull: known.some(({ processes, maxParked }) => processes.some((each) => each.parked >= maxParked)),
-    };
-  }
-
   #all(): readonly GatewayServer[] {
     return [...this.#servers.values()];
   }
@@ -403,4 +365,3 @@ const STATE_EVENTS: ReadonlySet<string> = new Set([
   'crash-loop',
   'drain',
 ]);
-const GATEWAY: Implementation = { name: 'isthmus', version: VERSION };

@@ -5,7 +5,6 @@ import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js'
 import type { AppliedChanges } from './gateway.js';
 import { placementOf } from './placement/placement.js';
 import { type GatewayServerSpec, withoutProject } from './server-definition.js';
-import { type GatewayServerStatus, isHealthy } from './server-state.js';
 
 /**
  * Whether the running server can go on with the second spec. For a command that is so when only its process changes: the
@@ -60,8 +59,4 @@ export function definitionsOf(
 export function pathsOf(name: string): readonly string[] {
   const segment = encodeURIComponent(name);
   return [`/mcp/${segment}`, `/servers/${segment}/mcp`];
-}
-
-export function isNotMissed({ needed, state }: Pick<GatewayServerStatus, 'needed' | 'state'>): boolean {
-  return !needed || state === 'off' || isHealthy({ state });
 }

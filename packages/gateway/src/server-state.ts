@@ -142,19 +142,3 @@ export interface GatewayServerStatus {
   /** The logins of the most recent callers, where each caller has its own. */
   readonly logins?: readonly PersonalLoginStatus[] | undefined;
 }
-
-/** A service of this process is ready as long as the process runs. */
-export function ownStatus(name: string): GatewayServerStatus {
-  return {
-    name,
-    kind: 'command',
-    needed: true,
-    state: 'ready',
-    reason: undefined,
-    era: undefined,
-    evidence: undefined,
-    server: undefined,
-    paths: [],
-    processes: undefined,
-  };
-}

@@ -31,8 +31,7 @@ import { GatewayCallTargets, upstreamIn } from './gateway-call-targets.js';
 import { gatewayHandlers, refusePayloads } from './gateway-handlers.js';
 import { gatewayTopic } from './gateway-topics.js';
 import type { GatewayView, ServerMoment } from './gateway-view.js';
-import { Recordings } from './recordings.js';
-import { ServersInUse } from './servers-in-use.js';
+import { Recordings, ServersInUse } from './recordings.js';
 import { StatusStore } from './status-store.js';
 
 export interface GatewayConsoleOptions {

@@ -1,5 +1,5 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import type { RecordingRequest, RecordingView } from '../contract.js';
+import type { CallRow, RecordingRequest, RecordingView } from '../contract.js';
 import type { FrameRing } from '../frames/ring.js';
 import { ConsoleError, notFound } from '../http/console-error.js';
 import { Announcer } from '../stores/announcer.js';
@@ -95,6 +95,26 @@ export class Recordings {
   #keep(view: RecordingView): void {
     this.#all.set(view.id, view);
     this.changes.tell(view);
+  }
+}
+
+/** The servers that the page calls at this moment. The frames of its calls are kept on both sides of the gateway. */
+export class ServersInUse {
+  readonly #calls = new Map<string, Set<number>>();
+
+  constructor(changes: Announcer<CallRow>) {
+    changes.watch(({ id, own, server, state }) => {
+      if (!own || server === undefined) return;
+      const open = this.#calls.get(server) ?? new Set();
+      if (state === 'done') open.delete(id);
+      else open.add(id);
+      if (open.size === 0) this.#calls.delete(server);
+      else this.#calls.set(server, open);
+    });
+  }
+
+  has(server: string): boolean {
+    return this.#calls.has(server);
   }
 }
 

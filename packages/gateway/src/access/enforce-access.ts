@@ -4,7 +4,7 @@ import type { Call, HandledResult, Peer, Service } from '@isthmus/sdk/internal/e
 import { instructionsOf } from '@isthmus/sdk/internal/exchange/instructions-of.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import type { AccessCaller, AccessPolicy } from './access-policy.js';
 import { GuardedListening } from './guarded-listening.js';

@@ -9,7 +9,7 @@ import type {
 } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
-import { deriveSession } from '../pipeline/derive-session.js';
+import { deriveSession } from '../pipeline/derive.js';
 import type { AccessPolicy } from './access-policy.js';
 
 /** What clients hear of a server without a call: subscriptions, and the news of a legacy session. */

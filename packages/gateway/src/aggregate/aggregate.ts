@@ -20,7 +20,7 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '@isthmus/sdk/internal/wire/model.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { BareNames } from './bare-names.js';
 import { askKnowers, hasSkills } from './foreign-methods.js';
 import { jointCapabilities, jointInstructions } from './joint-offer.js';

@@ -2,7 +2,7 @@ import { messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Change, Peer, ServedSession, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
-import { deriveSession } from '../pipeline/derive-session.js';
+import { deriveSession } from '../pipeline/derive.js';
 import type { AggregateMember, MemberObserver } from './members.js';
 import type { SubscribedAddresses } from './shared-uris.js';
 

@@ -3,7 +3,7 @@ import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/er
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import type { BareNames, ListViewer } from './bare-names.js';
 import { hasSkills, jointMeta } from './foreign-methods.js';
 import { ABSENT, type Absent, type AggregateMember } from './members.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { asIs, type Merging } from './lists.js';
 import type { AggregateMember } from './members.js';
 

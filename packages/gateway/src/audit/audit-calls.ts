@@ -9,7 +9,7 @@ import type {
 import { LateResult, type ResultListener } from '@isthmus/sdk/internal/exchange/late-result.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { correlationOf } from '../access/create-authorize.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import { CANCELLED, endingOf, failureOf, targetOf } from '../telemetry/call-record.js';
 import type { AuditOutcome, CallAudit } from './audit-record.js';

@@ -5,7 +5,7 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, HandledResult, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { LateResult } from '@isthmus/sdk/internal/exchange/late-result.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import { CallLimiter, type LimiterLoad, type LimiterSlot } from './call-limiter.js';
 import { type Excess, type LimitRefusal, rateExcess, toError, toRefusal } from './excess.js';

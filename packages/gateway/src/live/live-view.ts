@@ -4,7 +4,7 @@ import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, HandledResult, ServedSession, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Tap } from '@isthmus/sdk/internal/exchange/tap.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { deriveService } from '../pipeline/derive-service.js';
 import {
   CANCELLED,

@@ -2,7 +2,7 @@ import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { readTraceParent } from '@isthmus/sdk/internal/transport/trace-headers.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Attributes, Context, Span, Tracer, TracerProvider } from '@opentelemetry/api';
-import { deriveCall } from '../pipeline/derive-call.js';
+import { deriveCall } from '../pipeline/derive.js';
 import { type CallRecord, type NetworkTransport, type TelemetrySide, targetOf } from './call-record.js';
 import { createRedactor, type Redactor } from './redactor.js';
 

@@ -40,6 +40,20 @@ export function deriveCall(inner: Call, changes: CallChanges): Call {
   return new DerivedCall(inner, changes);
 }
 
+/** The same session, whose client is told of changes by `changed`. */
+export function deriveSession(inner: ServedSession, changed: ServedSession['changed']): ServedSession {
+  return {
+    peer: inner.peer,
+    isReachable: () => inner.isReachable(),
+    log: (entry) => inner.log(entry),
+    ask: (request, signal) => inner.ask(request, signal),
+    changed,
+    notify: (notification) => inner.notify(notification),
+    elicited: (elicitationId) => inner.elicited(elicitationId),
+    end: () => inner.end(),
+  };
+}
+
 /** A class, because one is made for most calls: accessors on a prototype cost nothing to make. */
 class DerivedCall implements Call {
   readonly params: JsonObject;
