@@ -6,6 +6,7 @@ import { IsthmusError } from '../../errors.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { FairShare } from '../../exchange/fair-share.js';
 import { UnreadAnswers } from './exchange/unread-answers.js';
+import { PipelinedRequests } from './pipelined-requests.js';
 
 export interface NodeServerOptions {
   /** Default 127.0.0.1. */
@@ -75,6 +76,13 @@ export async function openNodeServer(
     clock,
   });
   let isStopped = false;
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    // The answer says `Connection: close`.
+    if (isStopped || isDraining?.()) response.shouldKeepAlive = false;
+    if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
+    else onRequest(request, response, unread);
+  };
+  const pipelined = new PipelinedRequests(serve);
   const server = createServer(
     {
       headersTimeout: Math.min(options.headersTimeoutMs ?? 10_000, requestTimeoutMs),
@@ -84,12 +92,8 @@ export async function openNodeServer(
       // How often Node checks the first two timeouts. With its default of 30 s they would be exceeded by far.
       connectionsCheckingInterval: 1000,
     },
-    (request, response) => {
-      // The answer says `Connection: close`.
-      if (isStopped || isDraining?.()) response.shouldKeepAlive = false;
-      if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
-      else onRequest(request, response, unread);
-    },
+    // Without a socket it waits behind the answer to an earlier request of this connection.
+    (request, response) => (response.socket ? serve(request, response) : pipelined.add(request, response)),
   );
   const sockets = new SharedSockets(options.maxConnections ?? 16_384);
   server.on('connection', (socket) => sockets.admit(socket));
