@@ -14,6 +14,7 @@ import { PROGRAM } from './own-program.js';
 export async function runAttach(first: AttachParams, read: () => Promise<AttachParams>): Promise<void> {
   let params = first;
   let isFirst = true;
+  let isTold = false;
   const shim = runShim({
     name: first.server.name,
     input: process.stdin,
@@ -28,12 +29,16 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
       await controlClient(openPaths().socket).status();
       return true;
     },
-    onTrouble: (error) => process.stderr.write(`isthmus: ${oneLine(messageOf(error))}\n`),
+    onTrouble(error) {
+      isTold = true;
+      process.stderr.write(`isthmus: ${oneLine(messageOf(error))}\n`);
+    },
   });
   const departure = planDeparture({ isStdio: true });
   onSignals({ departure, begin: () => shim.end({ graceMs: departure.graceMs + departure.abortMs }) });
   // A host may have closed its end of stderr.
   process.stderr.on('error', () => {});
   const { wasAttached } = await shim.ended;
+  if (!wasAttached && !isTold) process.stderr.write('isthmus: stdin ended before the server was reached\n');
   process.exit(wasAttached ? EXIT.ok : EXIT.cannotConnect);
 }

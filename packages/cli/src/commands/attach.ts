@@ -10,6 +10,7 @@ import {
 import { findServer } from '../attach/find-server.js';
 import { EXIT } from '../cli-error.js';
 import { withAuth } from '../login/auth-options.js';
+import { noteOnTerminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
 
 export function attachCommand(afterDashes: readonly string[] | undefined): Command {
@@ -41,6 +42,7 @@ export function attachCommand(afterDashes: readonly string[] | undefined): Comma
       };
       // A reconnect reads the definition again, and never opens a browser.
       const params = await read(true);
+      noteOnTerminal('attach', 'To try the server, give it to isthmus list, call or inspect');
       if (!options.daemon) return serveHere(params);
       const { runAttach } = await import('../attach/run-attach.js');
       await runAttach(params, read);

@@ -6,6 +6,7 @@ import { delayOptimization } from '../delay-optimization.js';
 import { createDemoServer } from '../demo/demo-server.js';
 import { howWeWereCalled } from '../hosts/paste-lines.js';
 import { listenAt } from '../serve/addresses.js';
+import { noteOnTerminal } from '../terminal/terminal.js';
 
 export function demoCommand(): Command {
   return new Command('demo')
@@ -48,8 +49,10 @@ Exit codes:
 /** Writes to stderr, since stdout may belong to the protocol. */
 function explain(addresses: readonly string[]): void {
   const sockets = addresses.filter((address) => address !== 'stdio');
-  if (sockets.length === 0) return;
   const isthmus = howWeWereCalled();
+  if (sockets.length < addresses.length)
+    noteOnTerminal('demo', `To try it: ${isthmus} call echo text=hello -- ${isthmus} demo`);
+  if (sockets.length === 0) return;
   const lines = ['The Isthmus demo server is running, for clients of both eras:', ''];
   for (const address of sockets) {
     lines.push(`  ${address}`);

@@ -6,7 +6,7 @@ import { DEFAULT_RESTART } from '@isthmus/sdk/internal/host/process/process-stat
 import { CliError, EXIT } from '../cli-error.js';
 import { describeFailure } from '../describe-failure.js';
 import { BEARER, curlLines, howWeWereCalled, pasteLines } from '../hosts/paste-lines.js';
-import type { CommandTarget } from '../target.js';
+import { type CommandTarget, quote } from '../target.js';
 import { cut, oneLine } from '../terminal/text.js';
 
 export interface Announcement {
@@ -35,21 +35,31 @@ export function describeAddresses(addresses: readonly string[], announcement: An
   ];
 }
 
+/** The servers of a gateway. `broken`: those whose definition has an error. */
+export interface NamesOfServers {
+  readonly names: readonly string[];
+  readonly broken: ReadonlySet<string>;
+}
+
 /** The addresses of many servers. */
 export function describeGateway(
   addresses: readonly string[],
-  names: readonly string[],
+  { names, broken }: NamesOfServers,
   announcement: Omit<Announcement, 'name' | 'what'>,
 ): string[] {
   const open = addresses.filter((address) => address !== 'stdio');
   if (open.length === 0) return [];
-  const count = names.length === 1 ? '1 server' : `${names.length} servers`;
+  const all = names.length === 1 ? '1 server' : `${names.length} servers`;
+  const count = broken.size === 0 ? all : `${names.length - broken.size} of ${all}`;
   const lines = [`Isthmus serves ${count} to clients of both eras:`, ''];
   for (const address of open) {
     lines.push(`  ${address}${names.length > 1 ? '   (all of them together)' : ''}`);
     if (!address.startsWith('http')) continue;
     const { origin } = new URL(address);
-    for (const name of names) lines.push(`    ${origin}/mcp/${encodeURIComponent(name)}`);
+    for (const name of names) {
+      const why = broken.has(name) ? `   (unusable; isthmus doctor ${quote(name)} says why)` : '';
+      lines.push(`    ${origin}/mcp/${encodeURIComponent(name)}${why}`);
+    }
     lines.push(`    ${origin}/status shows their state`);
   }
   const name = names.length === 1 ? names[0]! : 'isthmus';

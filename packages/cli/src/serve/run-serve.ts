@@ -63,7 +63,7 @@ async function serveTyped(given: TypedServe): Promise<void> {
     const { serveConfig } = await import('./serve-config.js');
     return serveConfig(
       options,
-      (real, names, needsKey) => announce(real, describeGateway(real, names, { needsKey, verbose })),
+      (real, servers, needsKey) => announce(real, describeGateway(real, servers, { needsKey, verbose })),
       (running) => tellConsole(running, options, operator),
     );
   }

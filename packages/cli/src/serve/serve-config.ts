@@ -18,6 +18,7 @@ import { createPrompter, type Prompter } from '../terminal/ask-form.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { openHttpAccess } from './access/http-access.js';
 import { addressesOf } from './addresses.js';
+import type { NamesOfServers } from './describe-serving.js';
 import { openServed } from './open-served.js';
 import { askInputs, filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
@@ -26,7 +27,7 @@ import { openTaskStore } from './task-store.js';
 import { openTelemetry } from './telemetry-options.js';
 
 /** Called when clients can use the servers. */
-export type Announce = (addresses: readonly string[], names: readonly string[], needsKey: boolean) => void;
+export type Announce = (addresses: readonly string[], servers: NamesOfServers, needsKey: boolean) => void;
 
 /** Serves all servers of some files. A server that cannot be started does not affect the others. */
 export async function serveConfig(
@@ -38,6 +39,7 @@ export async function serveConfig(
   let running: RunningGateway | undefined;
   let joined: JoinedCluster | undefined;
   let needsKey = false;
+  let broken: ReadonlySet<string> = new Set();
   const { inputs, secrets } = await askInputs(files, given.input ?? {}, prompterFor(given), NEVER);
   let read: ((change: ServersChange) => ReadServers) | undefined;
   const watch = await watchServers(
@@ -64,6 +66,7 @@ export async function serveConfig(
     const named = namedServers(options, hasPrincipals);
     read = (change) => withNamed(toGatewayServers(change, rules, running?.gateway.definitions ?? []), named);
     const { units, access: callerRules, warnings } = read(watch.current);
+    broken = new Set(units.flatMap(({ kind, name }) => (kind === 'broken' ? [name] : [])));
     for (const warning of warnings) warn(warning);
     if (units.length === 0) warn(`there are no servers in ${labelOf(files)}`);
     const taskStore = await openTaskStore(options, joined);
@@ -89,7 +92,7 @@ export async function serveConfig(
   }
   const { gateway, closed } = running;
   void closed.then(() => watch.close());
-  announce(gateway.addresses, gateway.names, needsKey);
+  announce(gateway.addresses, { names: gateway.names, broken }, needsKey);
   await tellConsole(running);
 }
 

@@ -35,6 +35,14 @@ export function processTerminal(): Terminal {
 }
 
 /** Indented on a terminal, else on one line. */
+/** For a program that a host should start. `tryIt`: what a person at a terminal can do instead. */
+export function noteOnTerminal(what: string, tryIt: string, { stdin, stderr } = process): void {
+  if (!stdin.isTTY) return;
+  stderr.write(
+    `isthmus: ${what} waits for the messages of an MCP host, but stdin is a terminal; Ctrl-D ends it\nhint: ${tryIt}\n`,
+  );
+}
+
 export function writeJson(terminal: Terminal, value: unknown): void {
   terminal.stdout.write(`${JSON.stringify(value, null, terminal.readsOutput ? 2 : undefined)}\n`);
 }

@@ -4,7 +4,7 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { HostEvent, HostOccurrence } from '@isthmus/sdk/internal/host/host-event.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../src/cli-error.js';
-import { describeEvent } from '../../src/serve/describe-serving.js';
+import { describeEvent, describeGateway } from '../../src/serve/describe-serving.js';
 import { nameOfServer } from '../../src/serve/name-of-server.js';
 import { createOperator } from '../../src/serve/operator.js';
 import { startUpstream } from '../../src/serve/serve-single.js';
@@ -148,5 +148,31 @@ describe('whoever runs it', () => {
     expect(screen()).toBe(
       'half a line\nisthmus: One; it is tried again\n  seen\nhint: Do it\nisthmus: Two\n  seen\n',
     );
+  });
+});
+
+describe('the addresses of many servers', () => {
+  const announced = (names: string[], broken: string[]) =>
+    describeGateway(
+      ['http://127.0.0.1:8080/mcp'],
+      { names, broken: new Set(broken) },
+      { needsKey: false, verbose: false },
+    ).slice(0, 5);
+
+  it('say which servers cannot be used', () => {
+    expect(announced(['a', 'b c'], ['b c'])).toEqual([
+      'Isthmus serves 1 of 2 servers to clients of both eras:',
+      '',
+      '  http://127.0.0.1:8080/mcp   (all of them together)',
+      '    http://127.0.0.1:8080/mcp/a',
+      "    http://127.0.0.1:8080/mcp/b%20c   (unusable; isthmus doctor 'b c' says why)",
+    ]);
+    expect(announced(['a'], [])).toEqual([
+      'Isthmus serves 1 server to clients of both eras:',
+      '',
+      '  http://127.0.0.1:8080/mcp',
+      '    http://127.0.0.1:8080/mcp/a',
+      '    http://127.0.0.1:8080/status shows their state',
+    ]);
   });
 });

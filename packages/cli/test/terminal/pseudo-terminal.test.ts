@@ -78,6 +78,24 @@ describe.skipIf(!isThere)('on a terminal', () => {
     expect(plain.screen).not.toContain('\u001b[2m');
   });
 
+  it.each([
+    ['demo', ' call echo text=hello -- '],
+    ['attach', 'To try the server, give it to isthmus list, call or inspect'],
+  ])('%s says that it waits for a host', async (command, hint) => {
+    const { code, screen } = await type(
+      command === 'demo' ? ['demo'] : ['attach', '--no-daemon', ...demo()],
+      [
+        [
+          `isthmus: ${command} waits for the messages of an MCP host, but stdin is a terminal; Ctrl-D ends it`,
+          '',
+        ],
+        [hint, ''],
+        ['\n', '\u0004'],
+      ],
+    );
+    expect([code, screen]).toEqual([0, expect.any(String)]);
+  });
+
   it('what a server says cannot paint the screen', async () => {
     const { screen } = await type(['call', 'echo', 'text=a\u001b[2Jb', ...demo()], []);
     expect(screen).toContain('ab');
