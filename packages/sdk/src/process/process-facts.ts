@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../async/clock.js';
+import { shareRuns } from '../async/share-runs.js';
 import { eachStat, isRunning, readStat, systemUnits } from './proc-stat.js';
 
 /** The resources of a child and all that it started, which on POSIX is its process group. */
@@ -66,16 +67,8 @@ export function parsePs(text: string): readonly TreeProcess[] {
   });
 }
 
-/** All calls in one turn, such as one for each of a hundred servers, share one snapshot. */
-function snapshot(): Promise<readonly TreeProcess[]> {
-  shared ??= Promise.resolve().then(() => {
-    shared = undefined;
-    return look().catch(() => []);
-  });
-  return shared;
-}
-
-let shared: Promise<readonly TreeProcess[]> | undefined;
+/** One at a time: a hundred servers, or many clients that ask for the status, need no more. */
+const snapshot = shareRuns(() => look().catch((): readonly TreeProcess[] => []));
 
 async function look(): Promise<readonly TreeProcess[]> {
   if (process.platform === 'win32') return [];

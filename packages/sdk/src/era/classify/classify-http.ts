@@ -16,6 +16,8 @@ import {
   type HeaderParam,
   headerMatches,
   headerParamValue,
+  isNamed,
+  namedBy,
   routingName,
 } from '../modern/headers.js';
 import { isLegacyRevision, isModernRevision, REVISION_TABLE } from '../revisions.js';
@@ -202,13 +204,27 @@ function headerProblem(method: string, params: JsonObject | undefined, facts: Ht
   if (named.trim() !== method)
     return `The header Mcp-Method says ${named.trim()}, and the body says ${method}`;
   const name = routingName(method, params);
-  if (name === undefined) return undefined;
+  if (name === undefined) return namelessProblem(method, params, facts);
   const header = facts.headers.header('mcp-name');
   if (header === undefined) return 'The header Mcp-Name is missing';
   const decoded = decodeHeaderValue(header);
   if (decoded === undefined) return 'The header Mcp-Name cannot be decoded';
   if (decoded !== name) return 'The header Mcp-Name does not match the body';
   return method === 'tools/call' ? paramProblem(name, params, facts) : undefined;
+}
+
+/**
+ * Some servers take `["name"]` for a name. A proxy that has let the header pass has not seen that one (HTTP-033). Without
+ * both, the method itself says what is missing.
+ */
+function namelessProblem(
+  method: string,
+  params: JsonObject | undefined,
+  facts: HttpFacts,
+): string | undefined {
+  if (!isNamed(method)) return undefined;
+  const isMissing = namedBy(method, params) === undefined && facts.headers.header('mcp-name') === undefined;
+  return isMissing ? undefined : 'The header Mcp-Name does not match the body';
 }
 
 function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpFacts): string | undefined {

@@ -6,9 +6,19 @@ export type { HeaderParam };
 
 /** The value of `Mcp-Name` for a request (HTTP-030); `undefined` for methods without this header. */
 export function routingName(method: string, params: JsonObject | undefined): string | undefined {
-  const member = NAMED_BY.get(method);
-  const name = member === undefined ? undefined : params?.[member];
+  const name = namedBy(method, params);
   return typeof name === 'string' ? name : undefined;
+}
+
+/** The same as the body has it, which may be no text; `undefined` if the body has none, too. */
+export function namedBy(method: string, params: JsonObject | undefined): unknown {
+  const member = NAMED_BY.get(method);
+  return member === undefined ? undefined : params?.[member];
+}
+
+/** Whether requests of this method have the header `Mcp-Name`. */
+export function isNamed(method: string): boolean {
+  return NAMED_BY.has(method);
 }
 
 /** Plain if a header can hold it, else Base64 between markers (HTTP-053, HTTP-054, HTTP-056). */

@@ -242,6 +242,27 @@ const LADDER: readonly Row[] = [
     code: -32020,
   },
   {
+    rule: 'HTTP-033',
+    what: 'an Mcp-Name, and a body whose name is a list',
+    ask: modern(1, 'tools/call', { name: ['fail'] }, { headers: { 'mcp-name': 'echo' } }),
+    status: 400,
+    code: -32020,
+  },
+  {
+    rule: 'HTTP-033',
+    what: 'a name that is a list, and no Mcp-Name',
+    ask: modern(1, 'tools/call', { name: ['fail'] }),
+    status: 400,
+    code: -32020,
+  },
+  {
+    rule: 'HTTP-033',
+    what: 'an Mcp-Name, and no name in the body',
+    ask: modern(1, 'tools/call', {}, { headers: { 'mcp-name': 'echo' } }),
+    status: 400,
+    code: -32020,
+  },
+  {
     rule: 'HTTP-059',
     what: 'an Mcp-Name that cannot be decoded',
     ask: echo({ 'mcp-name': '=?base64?SGVs!!!?=' }),
