@@ -60,7 +60,8 @@ describe('isthmus', () => {
   it.each([
     { address: 'localhost', says: 'tcp://127.0.0.1:4000' },
     { address: 'tcp://127.0.0.1', says: 'tcp://127.0.0.1:4000' },
-    { address: 'https://127.0.0.1:80', says: 'unix:/path/to.sock' },
+    { address: 'https://127.0.0.1:80', says: 'isthmus serves no TLS' },
+    { address: '4000', says: 'Did you mean http://127.0.0.1:4000/mcp, or tcp://127.0.0.1:4000?' },
     { address: 'http://', says: 'is not a URL' },
     { address: 'tcp://127.0.0.1:99999', says: '65535' },
     { address: 'unix:', says: 'path is empty' },

@@ -36,7 +36,9 @@ function refused(error: ProtocolError, { target, label, connected, list }: Failu
     `${what}: ${oneLine(error.message)} (${error.code})`,
     {
       hint: isFromBridge(error)
-        ? 'It answers, but it cannot reach the server behind it; look at the log of that server'
+        ? isSwitchedOff(error)
+          ? 'isthmus start NAME starts it again, on the machine of the gateway; "disabled" in the file of the gateway keeps it off'
+          : 'It answers, but it cannot reach the server behind it; look at the log of that server'
         : refusalHint(error, target, list),
       evidence: dataOf(error),
     },
@@ -71,6 +73,10 @@ function listHint(target: CommandTarget, list: FailureContext['list'] = 'tools')
 /** A bridge answers with a `reason` when it cannot reach its server. */
 function isFromBridge({ code, data }: ProtocolError): boolean {
   return code === ErrorCode.InternalError && isJsonObject(data) && data['reason'] !== undefined;
+}
+
+function isSwitchedOff({ data }: ProtocolError): boolean {
+  return isJsonObject(data) && data['reason'] === 'DISABLED';
 }
 
 function dataOf({ data }: ProtocolError): string[] {
@@ -167,6 +173,8 @@ export function unauthorizedHint({ status, scopes }: IsthmusError, target: Comma
   if (target.auth?.mode === 'client-credentials')
     return 'Check --client-id, the secret and --issuer; --scope names what to ask for';
   const login = `${commandLine('login', target)}${scopeArguments(scopes ?? [])}`;
+  if (target.headers['authorization'] !== undefined)
+    return 'The server does not accept the Authorization that was sent: is the key or token right, still valid, and for this server?';
   if (scopes) return `${login} asks for more`;
   return `--header "Authorization: Bearer …" sends a key or a token; ${login} logs in. ${commandLine('probe', target)} shows what the login needs`;
 }

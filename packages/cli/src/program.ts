@@ -9,7 +9,9 @@ import { isAddress, missingDashes, splitAtDashes } from './target.js';
 export async function runProgram(argv: readonly string[]): Promise<void> {
   const name = argv[2] ?? '';
   const program = new Command('isthmus')
-    .description('Any MCP client with any MCP server, in either era of the protocol.')
+    .description(
+      'Any MCP client with any MCP server, in either era of the protocol: legacy (up to 2025-11-25) or modern (2026-07-28).',
+    )
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'show the help of a command')
     .usage('COMMAND [options]')

@@ -1,4 +1,4 @@
-import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { IsthmusError, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { describeFailure } from 'isthmus/internal/describe-failure.js';
 import { targetAt } from 'isthmus/internal/target.js';
 import { describe, expect, it } from 'vitest';
@@ -38,6 +38,19 @@ describe('what to do about a URL that does not answer as an MCP server', () => {
     expect(hintFor('https://127.0.0.1:8080/mcp', closed)).toBe(path);
     expect(hintFor('http://127.0.0.1:8080/mcp', new IsthmusError('CONNECTION_CLOSED', 'No result'))).toBe(
       path,
+    );
+  });
+
+  it('does not advise a header where one was sent', () => {
+    const refused = new IsthmusError('UNAUTHORIZED', 'answered with HTTP 401', { status: 401 });
+    const target = { ...targetAt('http://127.0.0.1:8080/mcp')!, headers: { authorization: 'Bearer x' } };
+    const context = { label: 'x', connected: false, mode: 'auto', stderrTail: [] };
+    expect(describeFailure(refused, { ...context, target } as never).hint).toBe(
+      'The server does not accept the Authorization that was sent: is the key or token right, still valid, and for this server?',
+    );
+    const off = new ProtocolError(-32603, 'a is switched off', { reason: 'DISABLED' });
+    expect(describeFailure(off, { ...context, target, connected: true } as never).hint).toBe(
+      'isthmus start NAME starts it again, on the machine of the gateway; "disabled" in the file of the gateway keeps it off',
     );
   });
 

@@ -14,6 +14,7 @@ export function addressesOf(
   { listen, host, port, path }: Pick<ServeCommandOptions, 'listen' | 'host' | 'port' | 'path'>,
   configured: readonly string[] | undefined = undefined,
 ): readonly string[] {
+  for (const address of listen ?? []) checkAddress(address);
   if (port === undefined && host === undefined && path === undefined) {
     return listen ?? configured ?? [DEFAULT_ADDRESS];
   }
@@ -27,8 +28,27 @@ export function addressesOf(
   return [...(listen ?? []), `http://${authority}:${port ?? 8080}${path ?? '/mcp'}`];
 }
 
+/** Refuses what looks like an address, and says how to write it. */
+function checkAddress(address: string): void {
+  const no = `Cannot listen on "${address}"`;
+  if (/^https:/i.test(address))
+    throw usageError(
+      `${no}: isthmus serves no TLS`,
+      `Write ${address.replace(/^https/i, 'http')}, and put a proxy with TLS in front: isthmus docs http`,
+    );
+  const place = /^\d{1,5}$/.test(address) ? `127.0.0.1:${address}` : address;
+  if (/^(\[[^\]]+\]|[\w.-]+):\d{1,5}$/.test(place) && !/^(unix|tcp|http):/.test(place))
+    throw usageError(no, `Did you mean http://${place}/mcp, or tcp://${place}?`);
+  if (address.startsWith('http://') && !URL.canParse(address))
+    throw usageError(
+      `${no}: it is not a URL`,
+      'For example http://127.0.0.1:8080/mcp; the highest port is 65535',
+    );
+}
+
 /** A listener for an address of the command line. Its errors have the same form for all kinds of addresses. */
 export function listenAt(address: string): Listener {
+  checkAddress(address);
   const listener = listenerFor(address);
   return {
     ...listener,

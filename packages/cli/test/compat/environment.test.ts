@@ -102,6 +102,22 @@ describe('an option that would change nothing is refused', () => {
   it('an address has its own path', () => {
     expect(addressesOf({ path: '/x' })).toEqual(['http://127.0.0.1:8080/x']);
     expect(addressesOf({ path: '/x', host: '::1', port: 0 })).toEqual(['http://[::1]:0/x']);
+    expect(refusal({ listen: ['https://127.0.0.1:8443/mcp'] })).toEqual([
+      'Cannot listen on "https://127.0.0.1:8443/mcp": isthmus serves no TLS',
+      'Write http://127.0.0.1:8443/mcp, and put a proxy with TLS in front: isthmus docs http',
+    ]);
+    expect(refusal({ listen: ['8080'] })).toEqual([
+      'Cannot listen on "8080"',
+      'Did you mean http://127.0.0.1:8080/mcp, or tcp://127.0.0.1:8080?',
+    ]);
+    expect(refusal({ listen: ['localhost:8080'] })).toEqual([
+      'Cannot listen on "localhost:8080"',
+      'Did you mean http://localhost:8080/mcp, or tcp://localhost:8080?',
+    ]);
+    expect(refusal({ listen: ['http://127.0.0.1:99999/mcp'] })).toEqual([
+      'Cannot listen on "http://127.0.0.1:99999/mcp": it is not a URL',
+      'For example http://127.0.0.1:8080/mcp; the highest port is 65535',
+    ]);
     expect(() => addressesOf({ path: '/x', listen: ['stdio'] })).toThrow('--path is for --port and --host');
   });
 });
@@ -160,3 +176,11 @@ describe('a file of --config that is not there', () => {
     );
   });
 });
+
+function refusal(options: Parameters<typeof addressesOf>[0]): [string, string | undefined] {
+  try {
+    throw new Error(`serves ${addressesOf(options).join(', ')}`);
+  } catch (error) {
+    return [(error as CliError).message, (error as CliError).hint];
+  }
+}
