@@ -36,6 +36,8 @@ export interface RunGatewayOptions
     'around' | 'observer' | 'metrics' | 'redactor' | 'tap' | 'onStartFailed' | 'audit'
   > {
   readonly log: Logger;
+  /** Told what an operator must know, where nothing of the log is shown. Default: the log. */
+  readonly warn?: ((message: string) => void) | undefined;
   /** Removes secrets from all output. The gateway adds the secrets of the servers to it. */
   readonly redactor: Redactor;
   /** The audit log. Default: records go to OpenTelemetry, if a logger provider is registered. */
@@ -102,9 +104,9 @@ export interface RunningGateway {
 
 export async function runGateway(options: RunGatewayOptions): Promise<RunningGateway> {
   const { log, redactor, rate, read, controlPath, openConsole, clock = systemClock, ...others } = options;
-  const { audit: auditOptions = {}, warnings: firstWarnings = [], ...rest } = others;
+  const { audit: auditOptions = {}, warnings: firstWarnings = [], warn: warnOperator, ...rest } = others;
   let inForce = firstWarnings;
-  const warn = (message: string) => log.warn({}, message);
+  const warn = warnOperator ?? ((message: string) => log.warn({}, message));
   const audit = await openAudit(auditOptions, { redactor, clock, warn });
   const live = new LiveView();
   const learn = (units: readonly GatewayServerSpec[]) => redactor.add(secretsOfAll(units));

@@ -18,7 +18,7 @@ import type { ServeCommandOptions } from './serve-options.js';
 /** What every gateway of the command line has, whatever it serves. */
 export type TelemetryOptions = Pick<
   RunGatewayOptions,
-  'log' | 'redactor' | 'rate' | 'controlPath' | 'stateKeys' | 'maxParked' | 'openConsole' | 'audit'
+  'log' | 'warn' | 'redactor' | 'rate' | 'controlPath' | 'stateKeys' | 'maxParked' | 'openConsole' | 'audit'
 > & {
   /** Joined before the gateway is opened. */
   readonly joined: JoinedCluster | undefined;
@@ -42,7 +42,8 @@ export async function openTelemetry(
     ...(stateKeys ?? []),
     ...(plan?.secrets ?? []),
   ]);
-  const joined = await joinPlanned(plan, (line) => createOperator(processTerminal(), options).say(line));
+  const say = (line: string) => createOperator(processTerminal(), options).say(line);
+  const joined = await joinPlanned(plan, say);
   const log = createLog({
     level: levelOf(options, speaks),
     format: formatOf(options),
@@ -51,6 +52,8 @@ export async function openTelemetry(
   });
   return {
     log,
+    // That the audit log has no room must be seen, also where the log is silent because it was not asked for.
+    ...(isUnasked(options, speaks) && { warn: (message) => say(`isthmus: warning: ${message}`) }),
     joined,
     redactor,
     ...consoleAndAudit,
@@ -121,8 +124,17 @@ function placeOfControl(log: Logger | undefined): string | undefined {
 function levelOf({ logLevel, logFormat, debug, quiet }: ServeCommandOptions, speaks: boolean): LogLevel {
   if (logLevel !== undefined) return logLevel as LogLevel;
   if (debug) return 'debug';
-  if (!speaks && logFormat === undefined) return 'silent';
+  if (isUnasked({ logFormat }, speaks)) return 'silent';
   return quiet ? 'warn' : 'info';
+}
+
+/** Whether nothing was said about the log, and the person who runs the gateway reads something else. */
+function isUnasked(
+  options: Pick<ServeCommandOptions, 'logLevel' | 'logFormat' | 'debug'>,
+  speaks: boolean,
+): boolean {
+  const { logLevel, logFormat, debug } = options;
+  return !speaks && logLevel === undefined && !debug && logFormat === undefined;
 }
 
 /** A terminal is read by a person, a pipe or a file by a program. */
