@@ -4,7 +4,8 @@ import type { Call, ForeignChange, HandledResult, Peer, Serving, TaskWatch } fro
 import { resolveTasks, type TaskOptions, type TaskPlan } from '../../server/tasks/options.js';
 import type { TaskRecord } from '../../server/tasks/store.js';
 import { TASK_METHODS } from '../../server/tasks/task-methods.js';
-import { hasLegacyTasks, TaskRunner } from '../../server/tasks/task-runner.js';
+import { hasLegacyTasks } from '../../server/tasks/task-request.js';
+import { TaskRunner } from '../../server/tasks/task-runner.js';
 import { watchTasks } from '../../server/tasks/watch-tasks.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
 import type { ServerCapabilities } from '../../wire/model.js';

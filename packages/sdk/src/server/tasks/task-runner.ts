@@ -27,8 +27,6 @@ import {
 } from './task-request.js';
 import { TaskUpkeep } from './task-upkeep.js';
 
-export { hasLegacyTasks } from './task-request.js';
-
 /** Runs calls as tasks, one after the other or many at once, within the limits of the settings. */
 export class TaskRunner {
   readonly settings: TaskSettings;

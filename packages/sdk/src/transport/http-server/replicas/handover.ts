@@ -1,5 +1,5 @@
 import { type Clock, within } from '../../../async/clock.js';
-import { createDeferred } from '../../../async/deferred.js';
+import { createDeferred, type Deferred } from '../../../async/deferred.js';
 import { type Cluster, PEER_PROTOCOL } from '../../../cluster/cluster.js';
 import type { Member } from '../../../cluster/member-list.js';
 import { decodeLine } from '../../../wire/codec.js';
@@ -22,7 +22,8 @@ export interface HandoverOptions {
 export class Handover {
   readonly #options: HandoverOptions;
   readonly #underWay = new Set<ForwardedRequest>();
-  #onIdle: (() => void) | undefined;
+  /** Set while somebody waits for the last request. */
+  #idle: Deferred<void> | undefined;
   #isStopped = false;
 
   constructor(options: HandoverOptions) {
@@ -50,8 +51,13 @@ export class Handover {
     } finally {
       if (!hasBegun) cluster.onHandedOn?.(performance.now() - began, false);
       this.#underWay.delete(forwarded);
-      if (this.#underWay.size === 0) this.#onIdle?.();
+      if (this.#underWay.size === 0) this.#tellIdle();
     }
+  }
+
+  #tellIdle(): void {
+    this.#idle?.resolve();
+    this.#idle = undefined;
   }
 
   /** This process ends: streams that would not end by themselves are ended. */
@@ -64,9 +70,8 @@ export class Handover {
   /** Settles when no other member works on a request of a client of this process. */
   async idle(): Promise<void> {
     if (this.#underWay.size === 0) return;
-    const idle = createDeferred<void>();
-    this.#onIdle = idle.resolve;
-    await idle.promise;
+    this.#idle ??= createDeferred();
+    await this.#idle.promise;
   }
 
   /** The same, with a second attempt. A member that refuses connections twice in a row is dead. */
