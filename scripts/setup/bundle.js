@@ -33,6 +33,7 @@ export async function bundleCommand(dist) {
     chunkFileNames: '[name].js',
     // Comments do not help a stack trace, and Node reads them at every start.
     comments: false,
+    plugins: [shortMarks],
   };
   const joined = joinedFiles((await bundle.generate(options)).output);
   const { output } = await bundle.write({ ...options, codeSplitting: joined });
@@ -77,7 +78,7 @@ const LATER = {
       String.raw`\/(?:telemetry\/observe-service|aggregate\/shared-tasks|gateway\/dist\/server-state)\.`,
       String.raw`\/access\/(?:create-authorize|guarded-listening)\.`,
       String.raw`\/limits\/(?!limit-service\.)`,
-      String.raw`\/pipeline\/derive-`,
+      String.raw`\/pipeline\/derive`,
     ].join('|'),
   ),
 };
@@ -119,6 +120,15 @@ const MODULES_ONLY = /^(?:fast-string-width|fast-string-truncated-width|fast-wra
 
 /** cross-spawn and what it needs: twelve small files. */
 const EARLY = /^(?:cross-spawn|path-key|which|isexe|shebang-command|shebang-regex)$/;
+
+/** The line before each module names it as `sdk/wire/codec.js`. */
+const shortMarks = {
+  name: 'short-marks',
+  renderChunk: (code) => ({
+    code: code.replace(/^\/\/ packages\/(\w+)\/(?:dist|\.dist-next)\//gm, '// $1/'),
+    map: null,
+  }),
+};
 
 /** A file of the referee or the console that looks for its neighbours finds them where its package is, not beside the bundle. */
 const ownAddress = {

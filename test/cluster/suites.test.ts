@@ -48,7 +48,7 @@ describe.skipIf(!hasClusterTools)('with three replicas (skipped without redis-se
       const env = { ISTHMUS_LONG: '', ISTHMUS_REPLICAS_REDIS: redis.url };
       const { code, stdout, stderr } = await vitest(args, env);
       expect(code, `${stdout}\n${stderr}`).toBe(0);
-      expect(stdout).toMatch(/Tests +202 passed/);
+      expect(stdout).toMatch(/Tests +205 passed/);
     } finally {
       await redis.stop();
     }
