@@ -214,8 +214,8 @@ function headerProblem(method: string, params: JsonObject | undefined, facts: Ht
 }
 
 /**
- * Some servers take `["name"]` for a name. A proxy that has let the header pass has not seen that one (HTTP-033). Without
- * both, the method itself says what is missing.
+ * The body has no name that is a string. Some servers take `["name"]` for a name, and a proxy in front has judged the
+ * header alone (HTTP-033). If the header is missing, too, the handler of the method says what is missing.
  */
 function namelessProblem(
   method: string,

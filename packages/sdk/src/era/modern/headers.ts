@@ -10,7 +10,7 @@ export function routingName(method: string, params: JsonObject | undefined): str
   return typeof name === 'string' ? name : undefined;
 }
 
-/** The same as the body has it, which may be no text; `undefined` if the body has none, too. */
+/** The name as the body has it, which may be any JSON value; `undefined` if the body has none. */
 export function namedBy(method: string, params: JsonObject | undefined): unknown {
   const member = NAMED_BY.get(method);
   return member === undefined ? undefined : params?.[member];
